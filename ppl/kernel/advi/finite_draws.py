@@ -45,9 +45,9 @@ def points_with_density(
     """
     u, value, dropped = np.empty((n, family.dim)), np.empty(n), 0
     for part in row_parts(n, family.dim):
-        found = draws_with_density(target, family, params, part.stop - part.start, rng, tries)
-        u[part], value[part] = found.u, found.log_density
-        dropped += found.dropped
+        drawn = draws_with_density(target, family, params, part.stop - part.start, rng, tries)
+        u[part], value[part] = drawn.u, drawn.log_density
+        dropped += drawn.dropped
     return u, value, dropped
 
 

@@ -33,8 +33,8 @@ def once(journal: Journal, stage: str, compute: Callable[[], State], *generators
     recorded: State | None = journal.recall(stage, *generators)
     if recorded is not None:
         return recorded
-    found = compute()
-    outcome = getattr(found, "outcome", None)
+    state = compute()
+    outcome = getattr(state, "outcome", None)
     if outcome is None or outcome.ending is not Ending.INTERRUPTED:
-        journal.record(stage, found, *generators)
-    return found
+        journal.record(stage, state, *generators)
+    return state

@@ -37,10 +37,10 @@ def permuted(places: Rows, n_rows: int, seed: int, epoch: int) -> Rows:
     """
     half = np.uint64((int(n_rows - 1).bit_length() + 1) // 2)
     keys = np.random.default_rng([seed, epoch]).integers(1 << 64, size=ROUNDS, dtype=np.uint64)
-    found = feistel(places.astype(np.uint64), half, keys)
-    while (outside := np.flatnonzero(found >= n_rows)).size:
-        found[outside] = feistel(found[outside], half, keys)
-    return found.astype(np.intp)
+    images = feistel(places.astype(np.uint64), half, keys)
+    while (outside := np.flatnonzero(images >= n_rows)).size:
+        images[outside] = feistel(images[outside], half, keys)
+    return images.astype(np.intp)
 
 
 def feistel(x: Words, half: np.uint64, keys: Words) -> Words:

@@ -108,8 +108,8 @@ def flat_value(v: Sized, value: Any, draws: tuple[int, ...] = ()) -> np.ndarray:
 
 
 def _joined(parts: Iterable[np.ndarray], draws: tuple[int, ...]) -> np.ndarray:
-    found = [*parts]
-    return np.concatenate(found, axis=-1) if found else np.zeros((*draws, 0))
+    arrays = [*parts]
+    return np.concatenate(arrays, axis=-1) if arrays else np.zeros((*draws, 0))
 
 
 def unflatten(variables: Sequence[Sized], row: np.ndarray) -> dict[str, Any]:
@@ -176,5 +176,5 @@ NO_LABELS = Labels()
 
 def labels_in(entries: Mapping[str, str]) -> Labels:
     """The inverse of `Labels.entries`, among others."""
-    found = json.loads(entries.get(LABELS, "{}"))
-    return Labels(**{part: {k: tuple(v) for k, v in each.items()} for part, each in found.items()})
+    labels = json.loads(entries.get(LABELS, "{}"))
+    return Labels(**{part: {k: tuple(v) for k, v in each.items()} for part, each in labels.items()})

@@ -166,10 +166,10 @@ def emit_transform_data(w: Writer, p: ir.Program) -> None:
 
 def emit_prepare(w: Writer, p: ir.Program) -> None:
     with w.block("def prepare(d):"):
-        made = prepared_names(p)
-        load(w, sorted(known_data(p) - made), used_names(p.prepared))
+        names = prepared_names(p)
+        load(w, sorted(known_data(p) - names), used_names(p.prepared))
         whole_body(w, p.prepared)
-        store(w, sorted(made))
+        store(w, sorted(names))
 
 
 # --- Parameters ----------------------------------------------------------------------------------

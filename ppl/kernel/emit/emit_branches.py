@@ -136,15 +136,15 @@ def sets(side: Sequence[ir.Stmt], name: str) -> bool:
 
 def sums_of(w: Writer, sides: Sequence[Sequence[ir.Stmt]]) -> tuple[str, ...]:
     """What the sides add to: one that rejects spoils the target."""
-    found: set[str] = set()
+    sums: set[str] = set()
     for n in walk(tuple(tuple(side) for side in sides)):
         match n:
             case ir.Increment(what=what):
-                found.add(what)
+                sums.add(what)
             case ir.CallUser(implicit=implicit):
-                found |= {*implicit} & {*SUMS}
+                sums |= {*implicit} & {*SUMS}
             case ir.Apply(callee=ir.Callee(implicit="jacobian")):
-                found.add("jacobian")
+                sums.add("jacobian")
             case ir.Message() if w.has_target:
-                found.add("target")
-    return tuple(what for what in SUMS if what in found)
+                sums.add("target")
+    return tuple(what for what in SUMS if what in sums)

@@ -78,23 +78,22 @@ def expr(w: Writer, e: ir.Expr) -> str:
             return "lib.target_so_far(target)"
 
 
-def promoted(text: str, found: Type, wanted: Type) -> str:
+def promoted(text: str, actual: Type, wanted: Type) -> str:
     """A value with its ints made real, and either complex, where that is wanted."""
-    if is_complex(wanted) and not is_complex(found):
+    if is_complex(wanted) and not is_complex(actual):
         return f"lib.as_complex({text})"
-    return f"lib.real({text})" if element_type(found) == INT and element_type(wanted) != INT else text
+    return f"lib.real({text})" if element_type(actual) == INT and element_type(wanted) != INT else text
 
 
-def promoted_tuples(text: str, found: Type, wanted: Type, depth: int = 0) -> str:
+def promoted_tuples(text: str, actual: Type, wanted: Type, depth: int = 0) -> str:
     """An array of tuples, or an item of one, with the numbers in it promoted."""
     if not is_tuple(wanted):
-        return promoted(text, found, wanted)
+        return promoted(text, actual, wanted)
     if dims := array_dims(wanted):
-        one, below = f"item{depth}", array_of(core(wanted), dims - 1)
-        return (
-            f"[{promoted_tuples(one, array_of(core(found), dims - 1), below, depth + 1)} for {one} in {text}]"
-        )
-    items = enumerate(zip(items_of(found), items_of(wanted), strict=True))
+        one = f"item{depth}"
+        inner, below = (array_of(core(t), dims - 1) for t in (actual, wanted))
+        return f"[{promoted_tuples(one, inner, below, depth + 1)} for {one} in {text}]"
+    items = enumerate(zip(items_of(actual), items_of(wanted), strict=True))
     return tuple_text(promoted_tuples(f"{text}[{k}]", f, t, depth) for k, (f, t) in items)
 
 

@@ -234,7 +234,7 @@ def leaves(d: ir.Declared, text: str, outer: tuple[ir.Expr, ...] = ()) -> list[t
     dims = (*outer, *d.dims)
     if not d.items:
         return [(replace(d, dims=dims, type=array_of(d.type, len(outer))), text)]
-    found: list[tuple[ir.Declared, str]] = []
+    below: list[tuple[ir.Declared, str]] = []
     for k, item in enumerate(d.items):
-        found += leaves(item, f"lib.items({text}, {len(dims)}, {k})" if dims else f"{text}[{k}]", dims)
-    return found
+        below += leaves(item, f"lib.items({text}, {len(dims)}, {k})" if dims else f"{text}[{k}]", dims)
+    return below

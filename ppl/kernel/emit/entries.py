@@ -58,22 +58,22 @@ def picked(xp: Namespace, x: Array, index: Any) -> Array:
     match index:
         case (slice(start=None, stop=None, step=None), np.ndarray() as at) if isinstance(x, np.ndarray):
             return np.take(x, at, axis=1)  # in the order of memory that sums and products are fast in
-    found = x[index]
-    return found.copy() if np.ndim(found) == 1 else found
+    entry = x[index]
+    return entry.copy() if np.ndim(entry) == 1 else entry
 
 
-@with_vjps(lambda xp, g, ans, found, index, shape: picked(xp, g, index), None, None)
-def put_back(xp: Namespace, found: Array, index: Any, shape: tuple[int, ...]) -> Array:
-    """Zeros of the given shape with `found` added at `index`: the transpose of `picked`."""
+@with_vjps(lambda xp, g, ans, entry, index, shape: picked(xp, g, index), None, None)
+def put_back(xp: Namespace, entry: Array, index: Any, shape: tuple[int, ...]) -> Array:
+    """Zeros of the given shape with `entry` added at `index`: the transpose of `picked`."""
     if not isinstance(index, tuple) or is_basic(index):
-        out = np.zeros(shape, np.result_type(found))
-        out[index] = found
+        out = np.zeros(shape, np.result_type(entry))
+        out[index] = entry
         return out
-    if np.iscomplexobj(found):
-        parts = (put_back(xp, part, index, shape) for part in (found.real, found.imag))
+    if np.iscomplexobj(entry):
+        parts = (put_back(xp, part, index, shape) for part in (entry.real, entry.imag))
         return to_complex(xp, *parts)
     draws, size = shape[0], int(np.prod(shape[1:]))
     place = np.arange(size).reshape(shape[1:])[index[1:]]  # each draw's entries go to places of its own
     places = np.add.outer(np.arange(draws) * size, place.ravel())
-    added = np.bincount(places.ravel(), np.ravel(found), draws * size)
+    added = np.bincount(places.ravel(), np.ravel(entry), draws * size)
     return added.astype(float, copy=False).reshape(shape)  # of no entries NumPy makes ints

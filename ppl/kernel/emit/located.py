@@ -62,8 +62,8 @@ def not_traceable(error: MemoryError | RecursionError) -> str:
 
 def mismatch(complaint: str) -> tuple[str, ...] | None:
     """The two sizes that do not go together: `[3]`, `[2, 3]`."""
-    found = next((m for pattern in MISMATCHES if (m := pattern.search(complaint))), None)
-    return found and tuple(f"[{size.strip('(),')}]" for size in found.groups())
+    shapes = next((m for pattern in MISMATCHES if (m := pattern.search(complaint))), None)
+    return shapes and tuple(f"[{size.strip('(),')}]" for size in shapes.groups())
 
 
 def in_words(module: Module, error: Exception) -> str:
@@ -73,11 +73,11 @@ def in_words(module: Module, error: Exception) -> str:
         return f"Sizes do not match: {sizes[0]} and {sizes[1]}. {LOOK_AT_SIZES}"
     if (below := BELOW_ONE.match(str(error))) is not None:
         return below_one(module, error, below[1])
-    found = OUT_OF_BOUNDS.search(str(error))
-    if found is None:
+    bounds = OUT_OF_BOUNDS.search(str(error))
+    if bounds is None:
         sized = SIZED.match(line)
         return f"Wrong size of `{sized[1]}`. {error}" if sized and sized[2] == part else str(error)
-    index, axis, size = map(int, found.groups())
+    index, axis, size = map(int, bounds.groups())
     indexed = INDEXED.match(part)
     of = f" of `{indexed[1]}`" if indexed else ""
     return f"Index {index + 1}{of} is out of range: dimension {axis + 1} has {size} entries."

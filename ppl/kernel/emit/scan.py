@@ -184,11 +184,11 @@ def through_time(g: Array, jacobians: Array, outer: int = 0) -> tuple[Array, Arr
     if g.ndim == 2 and g.shape[1] == 1:
         return through_time_alone(g, jacobians)
     out = np.empty_like(g)
-    given, found = np.moveaxis(g, outer, 0), np.moveaxis(out, outer, 0)
+    given, outputs = np.moveaxis(g, outer, 0), np.moveaxis(out, outer, 0)
     carry = np.zeros(given.shape[1:])
     for t in range(len(given) - 1, -1, -1):
-        found[t] = given[t] + carry
-        carry = np.matmul(found[t][..., None, :], jacobians[t])[..., 0, :]
+        outputs[t] = given[t] + carry
+        carry = np.matmul(outputs[t][..., None, :], jacobians[t])[..., 0, :]
     return out, carry
 
 

@@ -20,7 +20,7 @@ def lower(program: ast.Program, facts: Facts) -> ir.Program:
     data = (s for s in (*program.data, *program.transformed_data) if isinstance(s, ast.Declaration))
     c = Lowering(facts, data_if={s.name: frozenset() for s in data})
     name_functions(c, program.functions)
-    found = ir.Program(
+    lowered = ir.Program(
         functions=tuple(lower_function(c, f) for f in program.functions if f.body is not None),
         data=tuple(declared_names(c, program.data)),
         transformed_data=lower_block(c, program.transformed_data),
@@ -32,7 +32,7 @@ def lower(program: ast.Program, facts: Facts) -> ir.Program:
         transformed_parameter_names=tuple(declared_names(c, program.transformed_parameters)),
         generated_names=tuple(declared_names(c, program.generated_quantities)),
     )
-    return replace(found, transformed_data=(*found.transformed_data, *size_checks(found)))
+    return replace(lowered, transformed_data=(*lowered.transformed_data, *size_checks(lowered)))
 
 
 def lower_block(c: Lowering, statements: Sequence[ast.Statement]) -> ir.Stmts:

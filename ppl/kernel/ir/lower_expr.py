@@ -229,9 +229,9 @@ def lower_higher_order(c: Lowering, e: ast.Call, called: ResolvedCall) -> ir.Exp
 
 def library_apply(name: str, args: Sequence[ir.Expr], t: Type) -> ir.Apply:
     """The call of a function of the standard library by its name."""
-    found = standard().overload(name, tuple(a.type for a in args))
-    assert found is not None
-    return apply(found, args, t)
+    overload = standard().overload(name, tuple(a.type for a in args))
+    assert overload is not None
+    return apply(overload, args, t)
 
 
 def lower_laplace(c: Lowering, name: str, args: Sequence[ast.Expr], called: ResolvedCall) -> ir.Expr:

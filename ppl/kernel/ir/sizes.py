@@ -150,19 +150,19 @@ class Checks:
         """The sizes of what indices pick."""
         if sizes is None:
             return None
-        found: list[ir.Expr] = []
+        leading: list[ir.Expr] = []
         for size, item in zip(sizes, items, strict=False):
             match item:
                 case ir.At(index=index) if rank(index.type):
                     picked = self.size_of(index)
                     if picked is None:
                         return None
-                    found += picked
+                    leading += picked
                 case ir.Between(lower=lower, upper=upper):
                     before = ONE if lower is None else lower
                     last = size if upper is None else upper
-                    found.append(binary("+", binary("-", last, before, INT), ONE, INT))
-        return (*found, *sizes[len(items) :])
+                    leading.append(binary("+", binary("-", last, before, INT), ONE, INT))
+        return (*leading, *sizes[len(items) :])
 
 
 def is_effect(node: object) -> bool:

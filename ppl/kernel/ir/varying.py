@@ -36,7 +36,7 @@ def varying_arguments(
     given_to: dict[str, set[str]] = {}
     while True:
         blocks = [main, *((functions[name].body, names) for name, names in given_to.items())]
-        found = {name: set(names) for name, names in given_to.items()}
+        arguments = {name: set(names) for name, names in given_to.items()}
         for statements, start in blocks:
             names = names_in(statements, start)
             for call in (n for n in walk(statements) if isinstance(n, ir.CallUser | ir.Solve)):
@@ -45,10 +45,10 @@ def varying_arguments(
                 moving = {a for a, value in args if varies(value, names)}
                 if isinstance(call, ir.Solve):
                     moving |= {*f.args[: call.points]}
-                found.setdefault(f.name, set()).update(moving)
-        if found == given_to:
+                arguments.setdefault(f.name, set()).update(moving)
+        if arguments == given_to:
             return given_to
-        given_to = found
+        given_to = arguments
 
 
 def varying_names(body: Sequence[ir.Stmt], start: set[str]) -> set[str]:
@@ -122,10 +122,10 @@ def varies(e: Any, names: Names) -> bool:
 
 def unknown_names(body: Sequence[ir.Stmt], start: Names) -> frozenset[str]:
     """The names that may differ in or after the statements, given those that do before them."""
-    found = frozenset(start)
-    while (more := found | set_from(tuple(body), found, False)) != found:
-        found = more
-    return found
+    unknown = frozenset(start)
+    while (more := unknown | set_from(tuple(body), unknown, False)) != unknown:
+        unknown = more
+    return unknown
 
 
 def unknown_in(p: ir.Program, generated: bool = False) -> frozenset[str]:
@@ -136,25 +136,25 @@ def unknown_in(p: ir.Program, generated: bool = False) -> frozenset[str]:
 
 def set_from(body: ir.Stmts, unknown: Names, inside: bool) -> frozenset[str]:
     """The names that statements set from unknown ones; all of them `inside` an unknown branch."""
-    found: set[str] = set()
+    names: set[str] = set()
     for s in body:
         match s:
             case ir.Assign(name=name) | ir.Update(name=name) | ir.Scatter(name=name):
-                found |= {name} if inside or varies(s, unknown) else set()
+                names |= {name} if inside or varies(s, unknown) else set()
             case ir.If(condition=condition, then=then, otherwise=otherwise):
                 side = inside or varies(condition, unknown)
-                found |= set_from(then, unknown, side) | set_from(otherwise, unknown, side)
+                names |= set_from(then, unknown, side) | set_from(otherwise, unknown, side)
             case ir.While(body=steps) | ir.For(body=steps):
                 heads = s.condition if isinstance(s, ir.While) else (s.lower, s.upper)
                 repeated = inside or varies(heads, unknown) or may_end(steps, unknown)
-                found |= set_from(steps, unknown, repeated)
-                found |= {s.variable} if repeated and isinstance(s, ir.For) else set()
+                names |= set_from(steps, unknown, repeated)
+                names |= {s.variable} if repeated and isinstance(s, ir.For) else set()
             case ir.Profile(body=steps):
-                found |= set_from(steps, unknown, inside)
+                names |= set_from(steps, unknown, inside)
             case ir.Scan():
-                found |= {*s.after, *s.carried, *s.inputs, *assigned_names((*s.step, *s.batch))}
+                names |= {*s.after, *s.carried, *s.inputs, *assigned_names((*s.step, *s.batch))}
         inside = inside or may_end((s,), unknown)  # what follows may be left out
-    return frozenset(found)
+    return frozenset(names)
 
 
 def may_end(body: Sequence[ir.Stmt], unknown: Names, inside: bool = False) -> bool:

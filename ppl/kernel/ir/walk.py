@@ -100,14 +100,14 @@ def used_names(node: Any) -> set[str]:
 
 def functions_where(functions: Sequence[ir.Function], test: Callable[[Any], bool]) -> frozenset[str]:
     """Those for which a test holds of a node in their body, or in that of a function that they call."""
-    found: frozenset[str] = frozenset()
+    chosen: frozenset[str] = frozenset()
 
     def is_one(n: Any) -> bool:
-        return test(n) or (isinstance(n, ir.CallUser) and n.name in found)
+        return test(n) or (isinstance(n, ir.CallUser) and n.name in chosen)
 
-    while (more := frozenset(f.name for f in functions if any(map(is_one, walk(f.body))))) > found:
-        found = more
-    return found
+    while (more := frozenset(f.name for f in functions if any(map(is_one, walk(f.body))))) > chosen:
+        chosen = more
+    return chosen
 
 
 def set_by(s: Any) -> tuple[str, ...]:
@@ -217,14 +217,14 @@ def single_assignments(body: Sequence[ir.Stmt]) -> list[ir.Assign]:
 
 def declared_names(node: Any) -> set[str]:
     """Variables that a node declares: locals, loop variables, and the states and inputs of scans."""
-    found: set[str] = set()
+    names: set[str] = set()
     for n in walk_statements(node):
         match n:
             case ir.Declare(name=name) | ir.Assign(name=name, declares=True) | ir.For(variable=name):
-                found.add(name)
+                names.add(name)
             case ir.Scan(after=after, carried=carried, inputs=inputs):
-                found |= {*after, *carried, *inputs}
-    return found
+                names |= {*after, *carried, *inputs}
+    return names
 
 
 def jumps(s: ir.Stmt, word: str = "") -> bool:

@@ -27,12 +27,12 @@ def check_assignment(c: Check, s: ast.Assignment) -> None:
             span = s.value.span.on_line_of(s.span)
             raise c.refuse(messages.assigned_type(left, right), span, s.value.span)
         return
-    found = operator(s.op[:-1], [left, right])
+    result = operator(s.op[:-1], [left, right])
     solves = s.op == "/=" and rank(right) > 0  # which Stan has as an operator, not as an assignment
     of_scalars = s.op in ENTRYWISE and rank(left) == 0  # the same
-    if found is None or solves or of_scalars or not assignable(left, found.returns):
+    if result is None or solves or of_scalars or not assignable(left, result.returns):
         raise c.refuse(messages.assigned_type(left, right, s.op), s.span)
-    c.facts.calls[s] = found
+    c.facts.calls[s] = result
 
 
 # --- The left side -------------------------------------------------------------------------------

@@ -11,8 +11,8 @@ from ppl.types import Type
 # --- Calls ---------------------------------------------------------------------------------------
 
 
-def call_arguments(name: str, found: Sequence[Type], why: Misfit) -> Message:
-    text = f"`{name}` cannot be called with ({commas(found)}): {why.detail}"
+def call_arguments(name: str, actual: Sequence[Type], why: Misfit) -> Message:
+    text = f"`{name}` cannot be called with ({commas(actual)}): {why.detail}"
     return Message("PPL501", text, why.signatures)
 
 
@@ -67,8 +67,8 @@ def unnormalised_not_here(name: str) -> Message:
     return Message("PPL510", text, f"Use `{base}` here.", base)
 
 
-def higher_order_arguments(name: str, found: Sequence[Type], expected: str) -> Message:
-    text = f"After its function, `{name}` cannot take ({commas(found)})."
+def higher_order_arguments(name: str, actual: Sequence[Type], expected: str) -> Message:
+    text = f"After its function, `{name}` cannot take ({commas(actual)})."
     return Message("PPL511", text, f"Write it as `{expected}`.")
 
 
@@ -81,10 +81,10 @@ def higher_order_function(name: str, function: str, expected: Sequence[Type], re
 
 
 def laplace_argument(
-    name: str, position: int, expected: str | None, found: Type | str | None, usage: str
+    name: str, position: int, expected: str | None, actual: Type | str | None, usage: str
 ) -> Message:
-    text = f"Argument {position} of `{name}` must be {expected}; found {found}."
-    if found is None:
+    text = f"Argument {position} of `{name}` must be {expected}; found {actual}."
+    if actual is None:
         text = f"Argument {position} of `{name}` is missing: {expected}."
     elif expected is None:
         text = f"`{name}` takes {position - 1} arguments; argument {position} is one too many."
@@ -118,10 +118,10 @@ def first_order_only(called: str, function: str) -> Message:
     )
 
 
-def ambiguous(name: str, found: Sequence[Type], signatures: Sequence[str]) -> Message:
+def ambiguous(name: str, actual: Sequence[Type], signatures: Sequence[str]) -> Message:
     return Message(
         "PPL513",
-        f"`{name}` called with ({commas(found)}) fits {len(signatures)} definitions equally well.",
+        f"`{name}` called with ({commas(actual)}) fits {len(signatures)} definitions equally well.",
         "\n".join(["Change the argument types to match one of", *(f"  {s}" for s in signatures)]),
     )
 
@@ -160,14 +160,14 @@ def no_cdf(name: str, distribution: str) -> Message:
 
 
 def distribution_arguments(
-    name: str, found: Sequence[Type], why: Misfit, family: Distribution | None
+    name: str, actual: Sequence[Type], why: Misfit, family: Distribution | None
 ) -> Message:
     detail = why.detail
     if why.culprit == 0 and family is not None and family.discrete:
         detail = f"`{name}` is discrete, so its left side must be int or an array of int."
-    elif why.culprit is None and family is not None and len(found) != len(family.args):
+    elif why.culprit is None and family is not None and len(actual) != len(family.args):
         detail += f" They are {commas(word for word, _ in family.args[1:])}."
-    statement = f"{found[0]} ~ {name}({commas(found[1:])})"
+    statement = f"{actual[0]} ~ {name}({commas(actual[1:])})"
     return Message("PPL605", f"`{statement}` does not fit: {detail}", why.signatures)
 
 

@@ -159,10 +159,10 @@ def refuse_ambiguous(c: Check, e: ast.Call, args: Sequence[Type], called: Resolv
 
 def choose_exact(c: Check, name: str, args: Sequence[Type]) -> bool:
     """Whether the library already has this very signature; those that T stands for are several."""
-    found = c.facts.library.overload(name, tuple(args))
-    patterns = parse_signature(found.overload.signature).args if found else ()
+    overload = c.facts.library.overload(name, tuple(args))
+    patterns = parse_signature(overload.overload.signature).args if overload else ()
     promoted = (p.base != "T" and match_pattern(p, a, {}) for p, a in zip(patterns, args, strict=False))
-    return found is not None and not any(promoted)
+    return overload is not None and not any(promoted)
 
 
 def cheapest(candidates: Sequence[UserFunction], args: Sequence[Type]) -> list[UserFunction]:
@@ -172,10 +172,10 @@ def cheapest(candidates: Sequence[UserFunction], args: Sequence[Type]) -> list[U
     return [f for cost, f in costs if cost == least]
 
 
-def promotion_cost(expected: Sequence[Type], found: Sequence[Type]) -> int | None:
-    if len(expected) != len(found):
+def promotion_cost(expected: Sequence[Type], actual: Sequence[Type]) -> int | None:
+    if len(expected) != len(actual):
         return None
-    costs = [promotes(f, w) for f, w in zip(found, expected, strict=True)]
+    costs = [promotes(f, w) for f, w in zip(actual, expected, strict=True)]
     return None if None in costs else sum(cost or 0 for cost in costs)
 
 
@@ -241,13 +241,13 @@ def explain_call(c: Check, e: ast.Call, args: Sequence[Type]) -> ModelError:
     signatures = [call(e.name, p.args, pattern_text(p.result), bar) for p in parsed]
     for f in c.scope.functions.get(normalised(e.name), []):
         signatures.append(call(e.name, [as_pattern(a) for a in f.args], str(f.returns), bar))
-    found = misfit(signatures, args)
-    return c.refuse(call_messages.call_arguments(e.name, args, found), blamed(e.span, e.args, found))
+    why = misfit(signatures, args)
+    return c.refuse(call_messages.call_arguments(e.name, args, why), blamed(e.span, e.args, why))
 
 
-def blamed(whole: Span, args: Sequence[ast.Expr], found: Misfit) -> Span:
+def blamed(whole: Span, args: Sequence[ast.Expr], why: Misfit) -> Span:
     """The argument to blame, when it stands on the line where the call begins."""
-    return whole if found.culprit is None else args[found.culprit].span.on_line_of(whole)
+    return whole if why.culprit is None else args[why.culprit].span.on_line_of(whole)
 
 
 def explain_name(c: Check, e: ast.Call) -> Message:
@@ -288,11 +288,11 @@ def removed_density(c: Check, e: ast.Call) -> str | None:
 
 def check_operator(c: Check, e: ast.Expr, op: str, operands: Sequence[Type]) -> Type:
     """The type of an operator applied; records which function it stands for."""
-    found = operator(op, operands)
-    if found is None:
+    result = operator(op, operands)
+    if result is None:
         raise c.refuse(messages.operands(op, operands, operator_hint(op, operands)), e.span)
-    c.facts.calls[e] = found
-    return found.returns
+    c.facts.calls[e] = result
+    return result.returns
 
 
 def operator(op: str, operands: Sequence[Type]) -> Match | None:
@@ -368,19 +368,19 @@ def explain_tilde(c: Check, s: ast.Tilde, args: Sequence[Type]) -> ModelError:
     for suffix in ("lpmf", "lpdf"):
         for f in c.scope.functions.get(f"{s.distribution}_{suffix}", []):
             signatures.append(tilde(s.distribution, [as_pattern(a) for a in f.args]))
-    found = misfit(signatures, args, offset=1)
-    message = call_messages.distribution_arguments(s.distribution, args, found, family)
-    return c.refuse(message, blamed(s.span, (s.left, *s.args), found))
+    why = misfit(signatures, args, offset=1)
+    message = call_messages.distribution_arguments(s.distribution, args, why, family)
+    return c.refuse(message, blamed(s.span, (s.left, *s.args), why))
 
 
 def resolve_truncation(c: Check, s: ast.Tilde, params: Sequence[Type]) -> dict[ast.Expr, ResolvedCall]:
     """The cumulative function for each bound: lccdf for a lone lower bound, else lcdf."""
     assert s.truncation is not None
-    found: dict[ast.Expr, ResolvedCall] = {}
+    calls: dict[ast.Expr, ResolvedCall] = {}
     for bound in parts(s.truncation):
         args = [c.facts.types[bound], *params]
         below, above = (find_overload(c, f"{s.distribution}_{suffix}", args) for suffix in ("lcdf", "lccdf"))
         if below is None or above is None:
             raise c.refuse(call_messages.no_truncation(s.distribution), s.span)
-        found[bound] = above if s.truncation.upper is None else below
-    return found
+        calls[bound] = above if s.truncation.upper is None else below
+    return calls

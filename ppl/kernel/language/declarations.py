@@ -123,13 +123,13 @@ def leaves(t: ast.DeclaredType) -> Sequence[ast.SizedType]:
 
 def check_bound(c: Check, t: ast.SizedType, name: str, value: ast.Expr) -> None:
     """A bound is a scalar, or a container of the variable's own shape."""
-    found = check_expr(c, value)
+    actual = check_expr(c, value)
     whole = array_of(NAMED[t.keyword], len(t.dims))
     word, scalars = ("an int", (INT,)) if t.keyword == "int" else ("a real", (INT, REAL))
-    if found not in (*scalars, whole):
+    if actual not in (*scalars, whole):
         expected = word if whole in scalars else f"{word} or {whole}"
         which = f"{name} bound" if name in ("lower", "upper") else name
-        raise c.refuse(messages.bound_type(which, expected, found), value.span)
+        raise c.refuse(messages.bound_type(which, expected, actual), value.span)
 
 
 # --- Initial values ------------------------------------------------------------------------------
@@ -137,13 +137,13 @@ def check_bound(c: Check, t: ast.SizedType, name: str, value: ast.Expr) -> None:
 
 def check_initial_value(c: Check, d: ast.Declaration, t: Type) -> None:
     assert d.value is not None
-    found = check_expr(c, d.value)
-    if not assignable(t, found):
+    actual = check_expr(c, d.value)
+    if not assignable(t, actual):
         span = d.value.span.on_line_of(d.span)
-        raise c.refuse(messages.assigned_type(t, found), span, d.value.span)
+        raise c.refuse(messages.assigned_type(t, actual), span, d.value.span)
 
 
-def assignable(expected: Type, found: Type) -> bool:
+def assignable(expected: Type, actual: Type) -> bool:
     """Whether a value of a type may be assigned; `{}` has no element to take a type from."""
-    is_empty_array = isinstance(expected, Array) and found == Array(VOID)
-    return is_empty_array or promotes(found, expected) is not None
+    is_empty_array = isinstance(expected, Array) and actual == Array(VOID)
+    return is_empty_array or promotes(actual, expected) is not None

@@ -37,19 +37,19 @@ def refuse_first_order(c: Check, named: ast.Variable, likelihood: UserFunction) 
             if call.name in NEVER:
                 raise c.refuse(call_messages.first_order_only(call.name, likelihood.name), named.span)
     theta = frozenset([likelihood.definition.args[0].name])
-    found = next(first_order_calls(c.facts, likelihood, theta, set()), None)
-    if found is not None:
-        raise c.refuse(call_messages.first_order_only(found.name, likelihood.name), found.span)
+    first = next(first_order_calls(c.facts, likelihood, theta, set()), None)
+    if first is not None:
+        raise c.refuse(call_messages.first_order_only(first.name, likelihood.name), first.span)
 
 
 def called_from(facts: Facts, f: UserFunction) -> list[UserFunction]:
     """The function and all functions of the program that it calls, itself or through others."""
-    found = [f]
-    for each in found:  # which grows
+    functions = [f]
+    for each in functions:  # which grows
         matches = (facts.calls.get(call) for call in calls_in(each))
         called = [match.function for match in matches if isinstance(match, UserMatch)]
-        found += [g for g in dict.fromkeys(called) if g not in found]
-    return found
+        functions += [g for g in dict.fromkeys(called) if g not in functions]
+    return functions
 
 
 def calls_in(f: UserFunction) -> Iterator[ast.Call]:

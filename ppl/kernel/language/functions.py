@@ -64,8 +64,8 @@ def explain_repetition(earlier: UserFunction, later: UserFunction) -> messages.M
 def refuse_library_clash(c: Check, f: ast.FunctionDef, types: Sequence[Type]) -> None:
     if f.name in (*NOT_OVERLOADABLE, *LAPLACE):
         raise c.refuse(messages.not_overloadable(f.name), f.name_span)
-    found = choose_exact(c, f.name, types)
-    if found:
+    clash = choose_exact(c, f.name, types)
+    if clash:
         where = "in the standard library"
         raise c.refuse(messages.duplicate_function(f.name, f"({messages.commas(types)})", where), f.name_span)
 

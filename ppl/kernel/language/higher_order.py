@@ -34,13 +34,13 @@ def check_higher_order(c: Check, e: ast.Call, args: Sequence[Type]) -> Type:
     function = named_function(c, e.args[0])
     if expected is None:
         raise c.refuse(call_messages.higher_order_arguments(e.name, args, call_wanted(e.name)), e.span)
-    found = pure_function(c, e, function, expected, returns)
+    function_type = pure_function(c, e, function, expected, returns)
     calls.check_suffix_place(c, function)
-    c.facts.calls[e] = found
+    c.facts.calls[e] = function_type
     if e.name not in SOLVERS:
-        calls.refuse_parameters(c, e, data_positions(e.name, found))
+        calls.refuse_parameters(c, e, data_positions(e.name, function_type))
         return returns
-    check_data_only(c, e, found)
+    check_data_only(c, e, function_type)
     return SOLVERS[e.name].result
 
 
@@ -59,14 +59,14 @@ def pure_function(
     """The function of the program that the call names, which takes and returns that and has no effects."""
     if calls.suffix_of(function.name) in ("rng", "lp", "jacobian"):
         raise c.refuse(call_messages.function_suffix(e.name, function.name), function.span)
-    found = calls.find_overload(c, function.name, expected)
-    if found is not None:
-        calls.refuse_ambiguous(c, ast.Call(function.span, function.name, ()), expected, found)
-    if not isinstance(found, UserMatch) or found.returns != returns:
+    overload = calls.find_overload(c, function.name, expected)
+    if overload is not None:
+        calls.refuse_ambiguous(c, ast.Call(function.span, function.name, ()), expected, overload)
+    if not isinstance(overload, UserMatch) or overload.returns != returns:
         raise c.refuse(
             call_messages.higher_order_function(e.name, function.name, expected, returns), function.span
         )
-    return found
+    return overload
 
 
 def data_positions(name: str, called: UserMatch) -> list[int]:

@@ -120,12 +120,12 @@ class Reader:
             raise ModelError(f"`{shortened(name)}` includes itself.", at, hint, "PPL181")
         self.files += 1
         self.characters += len(included.text)
-        for found, most, what in (
+        for count, most, what in (
             (len(within), MOST_NESTED_INCLUDES, "files included within each other"),
             (self.files, MOST_INCLUDES, "includes"),
             (self.characters, MOST_INCLUDED_CHARACTERS, "characters of included text"),
         ):
-            if found > most:
+            if count > most:
                 text = f"The program has more than {most} {what}."
                 raise ModelError(text, at, "Include each file once.", "PPL184")
 

@@ -110,13 +110,13 @@ class Fast:
                 kind = "$END"
             else:
                 for match in self.scanners.get(state) or self.scanner(state):
-                    if found := match(text, at):
+                    if lexeme := match(text, at):
                         break
                 else:
                     return None
-                kind, after = found.lastgroup, found.end()
+                kind, after = lexeme.lastgroup, lexeme.end()
                 if kind in self.kept:
-                    token = Token(found[0])
+                    token = Token(lexeme[0])
                     token.start = at
             while (action := rows[state].get(kind)) is not None and action < 0:
                 rule = rules[-1 - action]

@@ -33,13 +33,13 @@ class Slot:
     word: str
     types: tuple[Type, ...] = ()
 
-    def takes(self, found: Type | None) -> bool:
+    def takes(self, actual: Type | None) -> bool:
         """Whether a value of a type, or a function, None, may stand here."""
-        if found is None or not self.types:
-            return found is None and not self.types
+        if actual is None or not self.types:
+            return actual is None and not self.types
         if self.types == (ANY_TUPLE,):
-            return isinstance(found, Tuple)
-        return any(promotes(found, t) is not None for t in self.types)
+            return isinstance(actual, Tuple)
+        return any(promotes(actual, t) is not None for t in self.types)
 
     @property
     def text(self) -> str:
@@ -105,17 +105,17 @@ MEAN_AND_FACTOR = Tuple((VECTOR, MATRIX))
 
 
 def functions() -> dict[str, Laplace]:
-    found = {}
+    by_name = {}
     for tol in ("", "_tol"):
-        found[f"laplace_marginal{tol}"] = Laplace(None, REAL, bool(tol))
-        found[f"laplace_latent{tol}_rng"] = Laplace(None, VECTOR, bool(tol))
-        found[f"laplace_latent_solve{tol}"] = Laplace(None, MEAN_AND_FACTOR, bool(tol))
+        by_name[f"laplace_marginal{tol}"] = Laplace(None, REAL, bool(tol))
+        by_name[f"laplace_latent{tol}_rng"] = Laplace(None, VECTOR, bool(tol))
+        by_name[f"laplace_latent_solve{tol}"] = Laplace(None, MEAN_AND_FACTOR, bool(tol))
     for like in LIKELIHOODS:
         for tol in ("", "_tol"):
             for suffix in ("lpmf", "lupmf"):
-                found[f"laplace_marginal{tol}_{like.name}_{suffix}"] = Laplace(like, REAL, bool(tol))
-            found[f"laplace_latent{tol}_{like.name}_rng"] = Laplace(like, VECTOR, bool(tol))
-    return found
+                by_name[f"laplace_marginal{tol}_{like.name}_{suffix}"] = Laplace(like, REAL, bool(tol))
+            by_name[f"laplace_latent{tol}_{like.name}_rng"] = Laplace(like, VECTOR, bool(tol))
+    return by_name
 
 
 LAPLACE = functions()
@@ -217,13 +217,13 @@ def covariance_called(c: Check, e: ast.Call, types: Sequence[Type | None]) -> Us
     if record.likelihood is None:
         c.facts.calls[e.args[0]] = likelihood_function(c, e, tuple_type(types[1]))
     refuse_parameters(c, e, [block])
-    found = given_function(c, e, block + 1, tuple_type(types[block + 2]), (), MATRIX)
+    covariance = given_function(c, e, block + 1, tuple_type(types[block + 2]), (), MATRIX)
     if record.settings:
         refuse_parameters_in(c, e, block + 3)
     if record.returns == MEAN_AND_FACTOR:
         refuse_parameters_in(c, e, 1)
         refuse_parameters_in(c, e, block + 2)
-    return found
+    return covariance
 
 
 def tuple_type(t: Type | None) -> Tuple:
@@ -246,16 +246,16 @@ def refuse_misfit(c: Check, e: ast.Call, types: Sequence[Type | None]) -> None:
     if wrong < len(slots) and slots[wrong] == TOLERANCES and wrong < len(types):
         span = misfit_in_settings(e.args[wrong], types[wrong])
     slot = slots[wrong] if wrong < len(slots) else None
-    found = (types[wrong] or "a function") if wrong < len(types) else None
+    actual = (types[wrong] or "a function") if wrong < len(types) else None
     expected = None if slot is None else slot.wanted
-    raise c.refuse(call_messages.laplace_argument(e.name, wrong + 1, expected, found, usage), span)
+    raise c.refuse(call_messages.laplace_argument(e.name, wrong + 1, expected, actual, usage), span)
 
 
 def misfit_in_settings(e: ast.Expr, t: Type | None) -> Span:
     """The first item of a literal of settings that has another type, or the whole."""
     if isinstance(e, ast.TupleLiteral) and isinstance(t, Tuple):
-        for item, found, wanted in zip(e.items, t.items, SETTINGS.items, strict=False):
-            if promotes(found, wanted) is None:
+        for item, actual, wanted in zip(e.items, t.items, SETTINGS.items, strict=False):
+            if promotes(actual, wanted) is None:
                 return item.span
     return e.span
 
@@ -302,10 +302,10 @@ FORMER_SETTINGS = tuple(
 
 
 def likelihood_function(c: Check, e: ast.Call, extra: Tuple) -> UserMatch:
-    found = given_function(c, e, 0, extra, (VECTOR,), REAL)
-    if found.function.data_only[0]:
-        raise c.refuse(call_messages.needs_data(found.function.name, 1), e.args[0].span)
-    return found
+    likelihood = given_function(c, e, 0, extra, (VECTOR,), REAL)
+    if likelihood.function.data_only[0]:
+        raise c.refuse(call_messages.needs_data(likelihood.function.name, 1), e.args[0].span)
+    return likelihood
 
 
 def given_function(
@@ -315,12 +315,12 @@ def given_function(
     named, arguments = named_function(c, e.args[place]), e.args[place + 1]
     if suffix_of(named.name):
         raise c.refuse(call_messages.function_suffix(e.name, named.name), named.span)
-    found = pure_function(c, e, named, (*leads, *extra.items), returns)
-    if found.function.args[: len(leads)] != leads:
-        wanted = (*leads, *found.function.args[len(leads) :])
+    function = pure_function(c, e, named, (*leads, *extra.items), returns)
+    if function.function.args[: len(leads)] != leads:
+        wanted = (*leads, *function.function.args[len(leads) :])
         raise c.refuse(call_messages.higher_order_function(e.name, named.name, wanted, returns), named.span)
     items = arguments.items if isinstance(arguments, ast.TupleLiteral) else (arguments,) * len(extra.items)
-    call = ast.Call(e.span, found.function.name, tuple(items))
-    positions = [k - len(leads) for k in found.function.data_positions]
+    call = ast.Call(e.span, function.function.name, tuple(items))
+    positions = [k - len(leads) for k in function.function.data_positions]
     refuse_parameters(c, call, [k for k in positions if k >= 0])
-    return found
+    return function

@@ -117,33 +117,33 @@ def entry_of_several() -> Message:
     return Message("PPL305", text, "Write all indices in one pair of brackets: `x[1:2, 3]`, not `x[1:2][3]`.")
 
 
-def conversion(expected: Type, found: Type) -> str | None:
+def conversion(expected: Type, actual: Type) -> str | None:
     """What to do where a value of another type is wanted."""
-    if (str(expected), str(found)) == ("int", "real"):
+    if (str(expected), str(actual)) == ("int", "real"):
         return "An int variable holds integers only: declare it `real`, or use an integer value."
-    if is_complex(found) and real_of(found) == expected:
+    if is_complex(actual) and real_of(actual) == expected:
         return "`get_real(...)` is the real part of a complex value, `get_imag(...)` the imaginary part."
-    if is_only_item(expected, found):
+    if is_only_item(expected, actual):
         return ONE_ITEM
-    text = converted(expected, found)
+    text = converted(expected, actual)
     return f"`{text}` converts it." if text else None
 
 
 ONE_ITEM = "A tuple of one item ends with a comma: `(x, )`."
 
 
-def is_only_item(expected: Type | str, found: Type) -> bool:
+def is_only_item(expected: Type | str, actual: Type) -> bool:
     """Whether a value stands where a tuple that holds it and no other is wanted."""
     return (
         isinstance(expected, Tuple)
         and len(expected.items) == 1
-        and promotes(found, *expected.items) is not None
+        and promotes(actual, *expected.items) is not None
     )
 
 
-def converted(expected: Type, found: Type) -> str | None:
+def converted(expected: Type, actual: Type) -> str | None:
     """The text that turns a value of one type, `...`, into one of another, where there is one."""
-    if is_only_item(expected, found):
+    if is_only_item(expected, actual):
         return "(..., )"
     by_name = {
         "vector": "to_vector",
@@ -152,7 +152,7 @@ def converted(expected: Type, found: Type) -> str | None:
         "matrix": "to_matrix",
     }
     convertible = {"vector", "row_vector", "array[] real", "array[] int", "matrix"}
-    by = by_name.get(str(expected)) if str(found) in convertible else None
+    by = by_name.get(str(expected)) if str(actual) in convertible else None
     return f"{by}(...)" if by else None
 
 
@@ -191,11 +191,11 @@ def index_type(t: Type) -> Message:
     return Message("PPL406", f"An index must be an int or an array of ints, not {t}.")
 
 
-def too_many_indices(what: str, t: Type, allowed: int, found: int) -> Message:
+def too_many_indices(what: str, t: Type, allowed: int, actual: int) -> Message:
     if allowed == 0:
         return Message("PPL407", f"{what} is a scalar of type {t} and cannot be indexed.")
     plural = "index" if allowed == 1 else "indices"
-    return Message("PPL407", f"{what} of type {t} takes at most {allowed} {plural}, but {found} are given.")
+    return Message("PPL407", f"{what} of type {t} takes at most {allowed} {plural}, but {actual} are given.")
 
 
 def array_items(first: Type, other: Type) -> Message:
@@ -250,8 +250,8 @@ def complex_bounds(keyword: str) -> Message:
     return Message("PPL709", text, hint)
 
 
-def bound_type(which: str, expected: str, found: Type) -> Message:
-    return Message("PPL702", f"The {which} here must be {expected}, not {found}.")
+def bound_type(which: str, expected: str, actual: Type) -> Message:
+    return Message("PPL702", f"The {which} here must be {expected}, not {actual}.")
 
 
 # --- Functions -----------------------------------------------------------------------------------
@@ -285,8 +285,8 @@ def missing_return(name: str, t: Type) -> Message:
     return Message("PPL804", f"`{name}` must return {t} on every path, but can end without a return.")
 
 
-def return_type(expected: Type, found: Type) -> Message:
-    return Message("PPL805", f"The function returns {expected}, but this return gives {found}.")
+def return_type(expected: Type, actual: Type) -> Message:
+    return Message("PPL805", f"The function returns {expected}, but this return gives {actual}.")
 
 
 def return_in_void() -> Message:
@@ -302,13 +302,13 @@ def bare_return(t: Type) -> Message:
     return Message("PPL808", f"`return` without a value, but the function returns {t}.")
 
 
-def density_returns(name: str, found: Type) -> Message:
-    text = f"`{name}` ends as a density (_lpdf, _lpmf, _cdf, ...), so it must return real, not {found}."
+def density_returns(name: str, actual: Type) -> Message:
+    text = f"`{name}` ends as a density (_lpdf, _lpmf, _cdf, ...), so it must return real, not {actual}."
     return Message("PPL809", text)
 
 
-def density_variate(name: str, expected: str, found: Type) -> Message:
-    return Message("PPL810", f"The first argument of `{name}` must be of {expected} type, not {found}.")
+def density_variate(name: str, expected: str, actual: Type) -> Message:
+    return Message("PPL810", f"The first argument of `{name}` must be of {expected} type, not {actual}.")
 
 
 def density_without_variate(name: str) -> Message:

@@ -35,27 +35,27 @@ class PrintedSignature:
     lead: tuple[str, ...]
     tail: str
 
-    def misfits(self, found: Sequence[Type]) -> tuple[int, ...]:
+    def misfits(self, actual: Sequence[Type]) -> tuple[int, ...]:
         """The arguments that do not fit, by position; all that are too many or too few are left out."""
         bound: Bindings = {}
-        pairs = enumerate(zip(self.args, found, strict=False))
+        pairs = enumerate(zip(self.args, actual, strict=False))
         return tuple(k for k, (pattern, t) in pairs if match_pattern(pattern, t, bound) is None)
 
-    def distance(self, found: Sequence[Type]) -> tuple[int, int]:
-        return abs(len(self.args) - len(found)), len(self.misfits(found))
+    def distance(self, actual: Sequence[Type]) -> tuple[int, int]:
+        return abs(len(self.args) - len(actual)), len(self.misfits(actual))
 
-    def marked(self, found: Sequence[Type]) -> str:
+    def marked(self, actual: Sequence[Type]) -> str:
         """The signature, and under it carets with the type that was found, where the counts agree."""
         words = list(zip(self.lead, map(pattern_text, self.args), strict=True))
         text = "".join(lead + word for lead, word in words) + self.tail
-        wrong = self.misfits(found) if len(self.args) == len(found) else ()
+        wrong = self.misfits(actual) if len(self.args) == len(actual) else ()
         if not wrong:
             return f"  {text}"
         signs = ["^" if k in wrong else " " for k in range(len(words))]
         marks = "".join(
             " " * len(lead) + sign * len(word) for sign, (lead, word) in zip(signs, words, strict=True)
         )
-        return f"  {text}\n  {marks.rstrip()} {found[wrong[-1]]}"
+        return f"  {text}\n  {marks.rstrip()} {actual[wrong[-1]]}"
 
 
 @dataclass(frozen=True)
@@ -91,22 +91,22 @@ def pattern_text(pattern: Pattern) -> str:
     return f"array[{axes}] {pattern.base}" if pattern.dims else str(pattern.base)
 
 
-def misfit(signatures: Sequence[PrintedSignature], found: Sequence[Type], offset: int = 0) -> Misfit:
+def misfit(signatures: Sequence[PrintedSignature], actual: Sequence[Type], offset: int = 0) -> Misfit:
     """The reason in words; `offset` arguments come before those that are counted, as the variate of a `~`."""
-    ranked = sorted(signatures, key=lambda s: s.distance(found))
+    ranked = sorted(signatures, key=lambda s: s.distance(actual))
     counts = {len(s.args) for s in signatures}
-    listing = signature_list(ranked, found)
-    if len(found) not in counts:
+    listing = signature_list(ranked, actual)
+    if len(actual) not in counts:
         number = " or ".join(str(n - offset) for n in sorted(counts))
         plural = "" if number == "1" else "s"
-        return Misfit(f"it takes {number} argument{plural}, not {len(found) - offset}.", listing)
-    nearest = [s for s in ranked if s.distance(found) == ranked[0].distance(found)]
-    wrong = {s.misfits(found) for s in nearest}
+        return Misfit(f"it takes {number} argument{plural}, not {len(actual) - offset}.", listing)
+    nearest = [s for s in ranked if s.distance(actual) == ranked[0].distance(actual)]
+    wrong = {s.misfits(actual) for s in nearest}
     if len(wrong) != 1 or len(next(iter(wrong))) != 1 or len(nearest) > MOST_NEAREST:
         return Misfit("no signature has arguments of these types.", listing)
     (k,) = wrong.pop()
-    detail = f"{ordinal(k, offset)} is {found[k]}, but must be {choice(nearest, k)}."
-    if all(s.args[k].dims == 0 and is_only_item(s.args[k].base, found[k]) for s in nearest):
+    detail = f"{ordinal(k, offset)} is {actual[k]}, but must be {choice(nearest, k)}."
+    if all(s.args[k].dims == 0 and is_only_item(s.args[k].base, actual[k]) for s in nearest):
         detail += f" {ONE_ITEM}"
     return Misfit(detail, listing, k)
 
@@ -121,9 +121,9 @@ def choice(signatures: Iterable[PrintedSignature], k: int) -> str:
     return " or ".join(MEANINGS.get(word, word).split(", the same")[0] for word in words)
 
 
-def signature_list(ranked: Sequence[PrintedSignature], found: Sequence[Type]) -> str:
+def signature_list(ranked: Sequence[PrintedSignature], actual: Sequence[Type]) -> str:
     """The nearest signatures, one a line, and what the letters and plurals in them stand for."""
-    lines = [s.marked(found) for s in ranked[:MOST_LISTED_SIGNATURES]]
+    lines = [s.marked(actual) for s in ranked[:MOST_LISTED_SIGNATURES]]
     if len(ranked) > MOST_LISTED_SIGNATURES:
         lines.append(f"  ... and {len(ranked) - MOST_LISTED_SIGNATURES} more")
     used = {str(p.base) for s in ranked[:MOST_LISTED_SIGNATURES] for p in s.args}

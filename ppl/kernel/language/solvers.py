@@ -89,10 +89,10 @@ SOLVERS: dict[str, Solver] = {
 def function_arguments(name: str, args: Sequence[Type]) -> list[Type] | None:
     """What the function gets when `name` is called with these types; None where they do not fit."""
     solver = SOLVERS[name]
-    found = solver.split(args)
-    if found is None:
+    parts = solver.split(args)
+    if parts is None:
         return None
-    extra = args[len(solver.leads) : found[0]]
+    extra = args[len(solver.leads) : parts[0]]
     return [*solver.own, *(solver.shared or extra)]
 
 

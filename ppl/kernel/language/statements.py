@@ -178,8 +178,8 @@ def check_return(c: Check, s: ast.Return) -> None:
         if returns != VOID:
             raise c.refuse(messages.bare_return(returns), s.span)
         return
-    found = check_expr(c, s.value)
+    actual = check_expr(c, s.value)
     if returns == VOID:
         raise c.refuse(messages.return_in_void(), s.span)
-    if not assignable(returns, found):
-        raise c.refuse(messages.return_type(returns, found), s.span)
+    if not assignable(returns, actual):
+        raise c.refuse(messages.return_type(returns, actual), s.span)

@@ -91,12 +91,12 @@ def closure(
     names: Iterable[str], items: Sequence[Item], more: Callable[[Item, set[str]], Iterable[str]]
 ) -> set[str]:
     """The names, and all that the items lead to: `more` of an item, given those that have been found."""
-    found, count = set(names), -1
-    while len(found) > count:
-        count = len(found)
+    reached, count = set(names), -1
+    while len(reached) > count:
+        count = len(reached)
         for item in items:
-            found.update(more(item, found))
-    return found
+            reached.update(more(item, reached))
+    return reached
 
 
 def variables(root: ast.Node | Iterable[ast.Node]) -> Iterator[ast.Variable]:

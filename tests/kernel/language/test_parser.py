@@ -11,7 +11,8 @@ from ppl.errors import ModelError
 from ppl.kernel.language import ast, tables
 from ppl.kernel.language.builder import Tree
 from ppl.kernel.language.printer import expression
-from ppl.programs.checked import analyse, parse
+from ppl.programs.checked import analyse
+from ppl.programs.explained import parse
 from ppl.source import SourceText
 
 SHARED = Path(os.environ.get("PPL_SHARED", Path(__file__).parents[4] / "shared")) / "conformance"

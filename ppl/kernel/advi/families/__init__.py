@@ -42,8 +42,8 @@ def family_from(description: Mapping[str, Any], dim: int) -> Family:
     own = {name: rest.pop(name) for name in _own(kind)}
     # What was a tuple is a list in JSON.
     own = {name: tuple(value) if isinstance(value, list) else value for name, value in own.items()}
-    made: Family = kind(dim, **own, standard=STANDARDS[rest.pop("standard")](**rest))
-    return made
+    family: Family = kind(dim, **own, standard=STANDARDS[rest.pop("standard")](**rest))
+    return family
 
 
 def _own(kind: Any) -> list[str]:
