@@ -140,6 +140,22 @@ def test_effects_are_expected_values_over_a_grid_at_the_mode_of_factors(fit):
         fit.effects("agee")
 
 
+def test_the_picture_of_effects_has_means_and_shares_of_similar_rows(fit):
+    pytest.importorskip("matplotlib")
+    found = fit.effects("age", by="sex")
+    y, visits = found.plot(interval=0.5).axes
+    assert (y.get_xlabel(), visits.get_ylabel()) == ("age", "expected visits")
+    mean, shares = y.get_lines()[:2]
+    assert (
+        mean.get_label() == "sex = F"
+        and (mean.get_ydata() == found.expected["y"][:, :, 0].mean(axis=0)).all()
+    )
+    women = found.points["y"][1] == "F"
+    assert len(shares.get_xdata()) == 12 < women.sum() == len(visits.get_lines()[1].get_xdata())
+    (levels,) = fit.effects("clinic").plot(wide=False).axes[:1]
+    assert [tick.get_text() for tick in levels.get_xticklabels()] == ["Bath", "Hull", "York"]
+
+
 def test_contrasts_compare_averages_over_the_rows_of_the_fit(fit):
     found = fit.contrast({"sex": ["F", "M"]})
     assert list(found) == ["difference_y", "ratio_y", "odds_ratio_y", "difference_visits", "ratio_visits"]

@@ -1,0 +1,111 @@
+"""The picture of effects: expected values over a grid of a predictor, with intervals and the data."""
+
+from collections.abc import Iterator
+from itertools import cycle
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ppl.results.fits.expected import word
+from ppl.results.fits.scenarios import Effects
+from ppl.results.report.plots import RUNS, legend, panels, styled
+from ppl.results.report.style import TableStyle
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+BINS = 12
+"""Groups of rows with similar predictors, in which the share of a category is shown."""
+DODGE = 0.12
+"""How far groups stand apart at a level of a factor."""
+
+Values = NDArray[Any]
+
+
+@styled
+def effects(found: Effects, style: TableStyle, wide: bool = True) -> "Figure":
+    """A panel for each outcome, or each of its categories; a line, or a point a level, for each group."""
+    each = [(name, k) for name, x in found.expected.items() for k in columns(found, x)]
+    figure, all_axes = panels(len(each), min(len(each), 3) if wide else 1, wide, height=3.0)
+    for axes, (name, k) in zip(all_axes, each, strict=True):
+        panel(axes, found, name, k, style)
+    if found.by:
+        legend(all_axes[0])
+        all_axes[0].set_title(all_axes[0].get_title() if wide else "")  # where the legend stands
+    return figure
+
+
+def columns(found: Effects, x: Values) -> Iterator[int | None]:
+    """The last axis of expected values of categories, or of vectors; None where there is none."""
+    if x.ndim > 2 + bool(found.by):
+        yield from range(x.shape[-1])
+    else:
+        yield None
+
+
+def panel(axes: "Axes", found: Effects, name: str, k: int | None, style: TableStyle) -> None:
+    """The expected values of one outcome, or category `k`."""
+    x = found.expected[name] if k is None else found.expected[name][..., k]
+    grid, at, of_group, observed = found.grid, np.arange(len(found.grid)), found.points[name][1], None
+    is_factor = isinstance(grid[0], str)
+    places = at if is_factor else np.array(grid, float)
+    for g, (group, colour) in enumerate(zip(found.groups or [None], cycle(RUNS), strict=False)):
+        own = x if group is None else x[:, :, g]
+        low, _, high = np.array([np.quantile(y, style.probabilities(y)) for y in own.T]).T
+        label = "" if group is None else f"{found.by} = {group if isinstance(group, str) else f'{group:.4g}'}"
+        rows = rows_of(of_group, found.groups, g)
+        observed = points(found, name, k, rows)
+        if is_factor:
+            beside = places + DODGE * (g - (len(found.groups or [0]) - 1) / 2)
+            axes.vlines(beside, low, high, color=colour, linewidth=2)
+            axes.plot(beside, own.mean(axis=0), "o", color=colour, markersize=5, label=label)
+            axes.plot(beside[observed[0].astype(int)], observed[1], "x", color=colour, alpha=0.6)
+        else:
+            axes.fill_between(places, low, high, color=colour, alpha=0.2, linewidth=0)
+            axes.plot(places, own.mean(axis=0), color=colour, linewidth=1.5, label=label)
+            axes.plot(*observed, "o", color=colour, alpha=0.5, markersize=4, markeredgewidth=0)
+    if is_factor:
+        axes.set_xticks(at, grid)
+        axes.set_xlim(-0.5, len(grid) - 0.5)
+    share = f"{100 * style.interval:g}% {'HDI' if style.hdi else 'interval'}"
+    of = "" if k is None else f"[{word(found.expected.axes[name][-1], k)}]"
+    axes.set(xlabel=found.predictor, ylabel=f"expected {name}{of}", title=f"{name}{of}: mean, {share}, data")
+
+
+def rows_of(by: Values | None, groups: Any, g: int) -> Values | slice:
+    """The rows of the data that belong to a group: of a number, those that it is nearest to."""
+    if by is None:
+        return slice(None)
+    if isinstance(groups[g], str):
+        return np.asarray(by == groups[g])
+    return np.asarray(np.abs(by[:, None] - np.array(groups)).argmin(axis=1) == g)
+
+
+def points(found: Effects, name: str, k: int | None, rows: Values | slice) -> tuple[Values, Values]:
+    """The data of some rows: each, or of outcomes that are 0 or 1, and of categories, shares of similar rows.
+
+    Of a factor they are means by level, at the number of the level.
+    """
+    x, _, y = found.points[name]
+    x, y = x[rows], y[rows].astype(float) if y.ndim == 1 else y[rows][:, k].astype(float)
+    of_category = k is not None and found.points[name][2].ndim == 1
+    y = np.where(np.isnan(y), np.nan, y == k + 1) if of_category and k is not None else y
+    there = ~np.isnan(y)
+    x, y = x[there], y[there]
+    if isinstance(found.grid[0], str):
+        levels = [*found.grid]
+        return means(np.array([levels.index(level) for level in x], int), y)
+    if not np.isin(y, (0, 1)).all() or not len(y):
+        return x, y
+    order = np.argsort(x)
+    bins = np.arange(len(x)) * BINS // max(len(x), 1)
+    centres, shares = means(bins, x[order])[1], means(bins, y[order])[1]
+    return centres, shares
+
+
+def means(group: Values, y: Values) -> tuple[Values, Values]:
+    """The groups that there are, and their means."""
+    present, place = np.unique(group, return_inverse=True)
+    return present, np.bincount(place, y, len(present)) / np.bincount(place, minlength=len(present))
