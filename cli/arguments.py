@@ -99,9 +99,9 @@ FitData = Annotated[list[Path], file_to_read("Data of the fit, if FIT names none
 Simulator = Annotated[Path | None, file_to_read("Program that simulates the data.", metavar="MODEL")]
 
 
-def share_of_interval() -> Any:
+def share_of_interval(**more: Any) -> Any:
     """The option for the probability of an interval."""
-    return probability("Probability of the interval shown.", "--interval")
+    return probability("Probability of the interval shown.", "--interval", **more)
 
 
 Interval = Annotated[float, share_of_interval()]

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ppl.cli.arguments import DrawsFiles
+from ppl.cli.arguments import DrawsFiles, Hdi, share_of_interval
 from ppl.cli.data import conditioned_as_draws, files_named_by, inputs_from, rows_of
 from ppl.cli.generated import warn_of_poor
 from ppl.cli.options import file_to_read, main_output, one_of, output_file, split_names, variable_names
 from ppl.cli.settings import choice
+from ppl.results.report.style import USUAL, TableStyle
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from ppl.kernel.draws.columns import Floats
     from ppl.posterior import Posterior
     from ppl.results.files.read_csv import DrawsFile
+    from ppl.results.fits.scenarios import Effects
     from ppl.results.pictures.canvas import Look
     from ppl.results.pictures.kind import Kind
     from ppl.results.pictures.material import Material, Overlay, Replicated
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 KindName = choice(
     "KindName",
     *("forest", "marginals", "prior", "ppc", "predictive", "groups", "rootogram", "loo-pit", "khat"),
+    "effects",
     *("pairs", "covariance", "trace", "rank", "energy", "elbo"),
 )
 """The pictures there are (results.pictures.table.KINDS)."""
@@ -45,7 +48,10 @@ def plot(
     data: Annotated[list[Path], file_to_read("The data, for y.", "--data")] = [],  # noqa: B006
     outcome: Annotated[str, one_of("Only this outcome, of several.", "--outcome", "--observed")] = "",
     replicated: Annotated[str, one_of("Its replications; default: NAME_rep.", "--replicated")] = "",
-    by: Annotated[str, one_of("A column of data whose values are groups, for groups and ppc.")] = "",
+    predictor: Annotated[str, one_of("For effects: a column of data.", "--predictor", hidden=True)] = "",
+    by: Annotated[str, one_of("A column of data with groups, for groups, ppc, effects.")] = "",
+    interval: Annotated[float, share_of_interval(hidden=True)] = USUAL.interval,
+    hdi: Hdi = False,
     exp: Annotated[
         bool, typer.Option("--exp", help="Show exp of the draws: odds ratios, rate ratios.")
     ] = False,
@@ -64,13 +70,13 @@ def plot(
     Columns: forest (intervals), marginals (densities), prior (and posterior),
     pairs, covariance. Outcomes: ppc (distribution and statistics of data and
     replications), predictive (each observation), groups (means), rootogram
-    (counts), loo-pit, khat. Runs and chains: trace, rank, energy, elbo.
+    (counts), loo-pit, khat, effects (means over --predictor COLUMN). Runs and
+    chains: trace, rank, energy, elbo.
 
     \b
     Outcomes are read from y_rep and log_lik among the draws, otherwise from
     the program and the data that the comments of FILEs name, or --model and
-    --data. Of several outcomes each has a picture. Constant columns are
-    omitted, with a note.
+    --data. Several outcomes have a picture each. Constant columns are omitted.
     Requires matplotlib: pip install "matplotlib>=3.8".
     """
     import numpy
@@ -85,7 +91,8 @@ def plot(
     named = [KINDS[each.value] for each in kind or ()]
     usual = [] if named and not report else [each for each in KINDS.values() if each.name != "prior"]
     every = any(need in COMPUTED for each in (*named, *usual) for need in each.needs)
-    source = FilesSource(files, split_names(variables), model, data, outcome, replicated, by, every)
+    names = split_names(variables)
+    source = FilesSource(files, names, model, data, outcome, replicated, by, every, predictor)
     material = replace(source.material(reference, trace), transform=numpy.exp if exp else None)
     material = with_needs(with_needs(material, usual, source, named=False), named, source)
     if report:
@@ -99,7 +106,7 @@ def plot(
         typer.echo(f"Wrote {report}.")
         if not output and not named:
             return
-    look = Look(not narrow, title, log, line)
+    look = Look(not narrow, title, log, line, style=TableStyle(interval, hdi))
     draw_all(material, named, output, files[0].with_suffix(".png"), look)
 
 
@@ -115,6 +122,7 @@ class FilesSource:
     replicated: str
     by: str
     every: bool
+    predictor: str
 
     @cached_property
     def runs(self) -> "tuple[DrawsFile, ...]":
@@ -201,6 +209,22 @@ class FilesSource:
             return {}
         us = np.concatenate([unconstrained_of(posterior, run.columns, run.draws) for run in self.runs])
         return {name: drawn for name, drawn in predictive(posterior, us, seed=1).items() if name in names}
+
+    def effects(self) -> "Effects | None":
+        import numpy as np
+
+        from ppl.errors import DataError
+        from ppl.results.fits.log_prob import unconstrained_of
+        from ppl.results.fits.scenarios import effects
+        from ppl.results.report.summary import summarise
+
+        if not self.predictor:
+            return None
+        if self.posterior is None:
+            raise DataError("effects are those of a program: --model MODEL.")
+        us = np.concatenate([unconstrained_of(self.posterior, run.columns, run.draws) for run in self.runs])
+        own = lambda names, rows, style: summarise(names, rows, style=style)  # noqa: E731
+        return effects(self.posterior, us, own, self.predictor, self.by)
 
     def log_liks(self) -> "tuple[LogLik, ...]":
         return tuple(rows_of(self.runs, self.outcome, "log_lik", self.program, self.data))

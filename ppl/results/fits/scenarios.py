@@ -13,13 +13,11 @@ from ppl.kernel.draws.columns import Floats
 from ppl.programs.rewriting import text_of
 from ppl.results.fits.expected import Axis, Expected, Summarise, axes_of
 from ppl.results.fits.new_rows import predicted
-from ppl.results.report.style import TableStyle
 from ppl.results.report.summary import Summary
 from ppl.structure.observed.new_rows import NewRows
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.figure import Figure
 
 GRID = 50
 """Values of a predictor between its least and its greatest."""
@@ -183,18 +181,18 @@ class Effects:
         """
         return self.expected.summary(interval, hdi, sig_figs)
 
-    def plot(self, interval: float = 0.9, hdi: bool = False, wide: bool = True) -> "Figure":
+    def plot(self, interval: float = 0.9, hdi: bool = False, narrow: bool = False) -> Any:
         """The picture: means and intervals over the grid, a colour for each group, and the data.
 
         Of outcomes that are 0 or 1, and of categories, the data are shares of rows with similar predictors;
-        of a factor, means by level. A matplotlib figure of 10.5 inches, or narrow of 4.
+        of a factor, means by level. Returns the axes of matplotlib, an array of several.
 
         Raises:
             MissingPackage: matplotlib is not installed.
         """
-        from ppl.results.report.effects import effects
+        from ppl.results.pictures.effects import axes_of
 
-        return effects(self, TableStyle(interval, hdi), wide)
+        return axes_of(self, interval, hdi, narrow)
 
     def to_pandas(self) -> "pd.DataFrame":
         """The summary as a DataFrame, in full precision.

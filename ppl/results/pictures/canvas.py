@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from ppl.errors import ArgumentError, MissingPackage
 from ppl.files import replacing
+from ppl.results.report.style import USUAL, TableStyle
 from ppl.system.distribution import requirements
 
 if TYPE_CHECKING:
@@ -53,8 +54,8 @@ STYLE = str(files(__package__).joinpath("pictures.mplstyle"))
 class Look:
     """How a picture is drawn: wide or narrow, its title, a log axis of values, a reference line at a value.
 
-    `values` is the axis of values, "x" or "y". `axes` are the user's own, for a picture of one panel. A
-    figure that is `managed` is one of pyplot, which notebooks show.
+    `values` is the axis of values, "x" or "y". `style` is that of intervals. `axes` are the user's own, for a
+    picture of one panel. A figure that is `managed` is one of pyplot, which notebooks show.
     """
 
     wide: bool = True
@@ -64,6 +65,7 @@ class Look:
     values: str = "x"
     axes: Any = None
     managed: bool = False
+    style: TableStyle = USUAL
 
 
 WIDE_LOOK, NARROW_LOOK = Look(), Look(wide=False)

@@ -4,7 +4,7 @@ import numpy as np
 
 from ppl.results.pictures.canvas import FITTED, GREY, PICTURE_SIZES, Look, Panels, panels
 from ppl.results.pictures.kind import Kind, always
-from ppl.results.pictures.marks import INTERVAL_ENDS
+from ppl.results.pictures.marks import interval_ends
 from ppl.results.pictures.material import Material
 
 
@@ -13,7 +13,7 @@ def draw(material: Material, look: Look) -> Panels:
     n = len(draws.columns)
     each = panels(look, 1, 1, 0.9 + 0.21 * n, 7.0 if look.wide else PICTURE_SIZES.narrow)
     axes, finite = each[0], [draws.column(name) for name in draws.columns]
-    low, lower, _, upper, high = np.array([np.quantile(x, INTERVAL_ENDS) for x in finite]).T
+    low, lower, _, upper, high = interval_ends(finite, look.style)
     at = np.arange(n)
     axes.hlines(at, low, high, color=FITTED, alpha=0.45, linewidth=1.5)
     axes.hlines(at, lower, upper, color=FITTED, linewidth=3.5)
@@ -21,7 +21,8 @@ def draw(material: Material, look: Look) -> Panels:
     if look.line is None and low.min() < 0 < high.max():
         axes.axvline(0, color=GREY, linewidth=0.8, linestyle=":", zorder=0)
     axes.set_yticks(at, draws.columns, fontsize=7)
-    axes.set(ylim=(n - 0.5, -0.5), xlabel=f"{material.value} (bars: 50% and 90% intervals, dot: mean)")
+    bars = f"bars: 50% and {look.style.share} intervals, dot: mean"
+    axes.set(ylim=(n - 0.5, -0.5), xlabel=f"{material.value} ({bars})")
     axes.tick_params(axis="y", length=0)
     return each
 

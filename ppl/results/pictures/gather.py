@@ -18,7 +18,8 @@ from ppl.results.arguments.tree import Values
 from ppl.results.calibration.simulations import prior_draws, simulations_of
 from ppl.results.files.config import comment_lines
 from ppl.results.files.read_csv import DrawsFile, read_config
-from ppl.results.pictures.kind import OUTCOMES, PRIOR, ROWS, Kind, Need
+from ppl.results.fits.scenarios import Effects
+from ppl.results.pictures.kind import EFFECTS, OUTCOMES, PRIOR, ROWS, Kind, Need
 from ppl.results.pictures.material import (
     Draws,
     Material,
@@ -53,12 +54,14 @@ class Source(Protocol):
     def outcomes(self) -> Mapping[str, Replicated]: ...
     def log_liks(self) -> tuple[LogLik, ...]: ...
     def prior(self) -> Overlay: ...
+    def effects(self) -> Effects | None: ...
 
 
 COMPUTED: Mapping[Need, Callable[[Source], dict[str, Any]]] = {
     OUTCOMES: lambda source: {"outcomes": source.outcomes()},
     ROWS: lambda source: {"log_liks": source.log_liks()},
     PRIOR: lambda source: {"prior": source.prior()},
+    EFFECTS: lambda source: {"effects": source.effects()},
 }
 """The field of the material that a need is for."""
 
@@ -90,6 +93,7 @@ class FitSource:
     outcome: str = ""
     by: str = ""
     seed: int = 1
+    predictor: str = ""
 
     @cached_property
     def files(self) -> tuple[DrawsFile, ...]:
@@ -114,6 +118,10 @@ class FitSource:
 
     def prior(self) -> Overlay:
         return prior_of(self.fit.posterior, self.seed)
+
+    def effects(self) -> Effects | None:
+        fit = self.fit
+        return fit.effects(self.predictor, self.by or None, seed=self.seed) if self.predictor else None
 
 
 @runtime_checkable

@@ -57,6 +57,13 @@ PRIOR = Need(
 )
 
 
+EFFECTS = Need(
+    "a predictor, and a program that predicts outcomes",
+    "a column of the data: --predictor NAME, and the program: --model MODEL",
+    lambda m: m.effects is not None,
+)
+
+
 class Caption(NamedTuple):
     """What stands above a picture, and how it is to be read."""
 

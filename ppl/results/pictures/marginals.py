@@ -26,18 +26,19 @@ def densities(material: Material, look: Look, overlay: Overlay | None, posterior
     for column, name, axes in zip(own.columns, draws.columns, each, strict=True):
         values, support = draws.column(name), material.support(column)
         marginal(axes, values, FITTED, posterior, True, support)
-        interval(axes, values, FITTED, 0.04)
+        interval(axes, values, FITTED, 0.04, look.style)
         if overlay and other and name in other.columns:
             reference = other.column(name)
             marginal(axes, reference, OTHER, overlay.name, False, support)
-            interval(axes, reference, OTHER, 0.14)
+            interval(axes, reference, OTHER, 0.14, look.style)
         without_heights(axes, title=name, ylim=(0, None))
         if not look.log:
             axes.locator_params(axis="x", nbins=4)
     if overlay:
         legend(each)
     heights = {"probability" if is_discrete(draws.column(name)) else "density" for name in draws.columns}
-    around(each, f"{material.value} (bar: 90% interval, dot: mean)", " or ".join(sorted(heights)))
+    value = f"{material.value} (bar: {look.style.share} interval, dot: mean)"
+    around(each, value, " or ".join(sorted(heights)))
     return each
 
 

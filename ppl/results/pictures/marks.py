@@ -10,6 +10,7 @@ from ppl.kernel.draws.columns import Floats
 from ppl.results.fits.density import density, is_discrete, is_whole, masses, varies
 from ppl.results.pictures.canvas import FITTED, GREY, OTHER, without_heights
 from ppl.results.pictures.material import Support
+from ppl.results.report.style import TableStyle
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -56,11 +57,22 @@ def curve(axes: "Axes", values: Floats, support: Support | None = None) -> tuple
     return np.exp(x), height
 
 
-def interval(axes: "Axes", values: Floats, colour: str, height: float) -> None:
-    """The 90% interval and the mean of draws, at a height that is a share of the panel's."""
+def interval_ends(columns: Iterable[Floats], style: TableStyle) -> Floats:
+    """The ends (5, columns) of the interval of a style, of the 50% interval inside it, and the median."""
+    inner = INTERVAL_ENDS[1:-1]
+    found = [
+        np.nanquantile(x, [low, *inner, high])
+        for x in columns
+        for low, _, high in [style.probabilities(x[~np.isnan(x)])]
+    ]
+    return np.array(found).T
+
+
+def interval(axes: "Axes", values: Floats, colour: str, height: float, style: TableStyle) -> None:
+    """The interval and the mean of draws, at a height that is a share of the panel's."""
     if not len(values):
         return
-    low, high = np.quantile(values, INTERVAL_ENDS[:: len(INTERVAL_ENDS) - 1])
+    low, *_, high = interval_ends([values], style)[:, 0]
     across = axes.get_xaxis_transform()
     axes.plot([low, high], [height] * 2, color=colour, linewidth=3, solid_capstyle="butt", transform=across)
     mean = float(values.mean())

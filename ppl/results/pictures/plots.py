@@ -12,6 +12,7 @@ from ppl.results.pictures.canvas import Look
 from ppl.results.pictures.gather import FitSource, with_needs
 from ppl.results.pictures.kind import Kind
 from ppl.results.pictures.table import KINDS, parts
+from ppl.results.report.style import TableStyle
 
 if TYPE_CHECKING:
     from ppl.results.fits.variables import VariablesOfDraws
@@ -64,6 +65,9 @@ class Picture:
         line: float | None = None,
         title: str = "",
         narrow: bool = False,
+        predictor: str = "",
+        interval: float = 0.9,
+        hdi: bool = False,
         ax: Any = None,
         seed: int = 1,
     ) -> Any:
@@ -78,6 +82,8 @@ class Picture:
             line: a reference line at this value.
             title: the title.
             narrow: 4 inches wide, for a telephone.
+            predictor: the data variable whose effects are drawn, for `effects`.
+            interval: the probability of intervals; with `hdi` they are the shortest ones.
             ax: the axes of matplotlib to draw a picture of one panel on.
             seed: of replicated data and draws of the prior.
 
@@ -90,10 +96,11 @@ class Picture:
             ModelError: data or the prior cannot be simulated; says which line.
             MissingPackage: matplotlib is not installed.
         """
-        kind, source = self._kind, FitSource(self._fit, outcome, by, seed)
+        kind, source = self._kind, FitSource(self._fit, outcome, by, seed, predictor)
         material = source.material([vars] if isinstance(vars, str) else vars)
         material = with_needs(replace(material, transform=transform), [kind], source)
-        look = Look(not narrow, title, log, line, axes=ax, managed=True)
+        style = TableStyle(interval, hdi)
+        look = Look(not narrow, title, log, line, axes=ax, managed=True, style=style)
         drawn = {}
         for name, part in parts(material, kind):
             each = kind.axes(part, look)

@@ -7,8 +7,9 @@ import numpy as np
 from ppl.kernel.draws.columns import Floats
 from ppl.results.pictures.canvas import FITTED, GREY, OTHER, PICTURE_SIZES, Look, Panels, legend, panels
 from ppl.results.pictures.kind import GROUPS, OUTCOMES, Kind, always
-from ppl.results.pictures.marks import INTERVAL_ENDS, distribution
+from ppl.results.pictures.marks import distribution, interval_ends
 from ppl.results.pictures.material import Material
+from ppl.results.report.style import TableStyle
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,16 +31,16 @@ def draw(material: Material, look: Look) -> Panels:
         legend(each)
         return each
     each = panels(look, 1, 1, 3.2 if look.wide else 2.8)
-    (intervals if y.size <= FEW_OBSERVATIONS else against_means)(each[0], y, y_rep, name)
+    (intervals if y.size <= FEW_OBSERVATIONS else against_means)(each[0], y, y_rep, name, look.style)
     legend(each)
     return each
 
 
-def intervals(axes: "Axes", y: Floats, y_rep: Floats, name: str) -> None:
+def intervals(axes: "Axes", y: Floats, y_rep: Floats, name: str, style: TableStyle) -> None:
     """90% and 50% intervals of each replicated observation, in the data's order."""
     at = np.arange(1, y.size + 1)
-    low, lower, middle, upper, high = np.nanquantile(y_rep, INTERVAL_ENDS, axis=0)
-    axes.vlines(at, low, high, color=FITTED, alpha=0.45, linewidth=1.5, label=f"{name}_rep, 90%")
+    low, lower, middle, upper, high = interval_ends(y_rep.T, style)
+    axes.vlines(at, low, high, color=FITTED, alpha=0.45, linewidth=1.5, label=f"{name}_rep, {style.share}")
     axes.vlines(at, lower, upper, color=FITTED, linewidth=3.5, label=f"{name}_rep, 50%")
     axes.plot(at, middle, "o", color="white", markeredgecolor=FITTED, markersize=4)
     axes.plot(at, y, "D", color=OTHER, markersize=4, linestyle="none", label=name)
@@ -47,13 +48,11 @@ def intervals(axes: "Axes", y: Floats, y_rep: Floats, name: str) -> None:
     axes.locator_params(axis="x", integer=True)
 
 
-def against_means(axes: "Axes", y: Floats, y_rep: Floats, name: str) -> None:
+def against_means(axes: "Axes", y: Floats, y_rep: Floats, name: str, style: TableStyle) -> None:
     """Each observation over the mean of its replications, with 90% intervals."""
     mean = np.nanmean(y_rep, axis=0)
-    low, *_, high = np.nanquantile(y_rep, INTERVAL_ENDS, axis=0)
-    axes.vlines(
-        mean, low, high, color=FITTED, alpha=0.25, linewidth=1, label=f"{name}_rep, 90%", rasterized=True
-    )
+    (low, *_, high), label = interval_ends(y_rep.T, style), f"{name}_rep, {style.share}"
+    axes.vlines(mean, low, high, color=FITTED, alpha=0.25, linewidth=1, label=label, rasterized=True)
     axes.plot(np.sort(mean), np.sort(mean), color=GREY, linewidth=0.9)
     few = y.size <= MANY_POINTS
     marks: Any = {"markersize": 2.2, "alpha": 0.6} if few else {"markersize": 1.2, "alpha": 0.3}
@@ -68,8 +67,10 @@ def draw_groups(material: Material, look: Look) -> Panels:
     n, at = len(levels), np.arange(len(levels))
     each = panels(look, 1, 1, 1.1 + 0.24 * n, 7.0 if look.wide else PICTURE_SIZES.narrow)
     axes, means = each[0], np.stack([y_rep.mean(axis=1) for y_rep in replicated], axis=1)
-    low, lower, middle, upper, high = np.nanquantile(means, INTERVAL_ENDS, axis=0)
-    axes.hlines(at, low, high, color=FITTED, alpha=0.45, linewidth=1.5, label=f"{name}_rep, 90%")
+    low, lower, middle, upper, high = interval_ends(means.T, look.style)
+    axes.hlines(
+        at, low, high, color=FITTED, alpha=0.45, linewidth=1.5, label=f"{name}_rep, {look.style.share}"
+    )
     axes.hlines(at, lower, upper, color=FITTED, linewidth=3.5, label=f"{name}_rep, 50%")
     axes.plot(middle, at, "o", color="white", markeredgecolor=FITTED, markersize=4)
     axes.plot([y.mean() for y in own], at, "D", color=OTHER, markersize=4, linestyle="none", label=name)

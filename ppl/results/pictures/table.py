@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from ppl.results.pictures.covariance import COVARIANCE
+from ppl.results.pictures.effects import EFFECTS_KIND
 from ppl.results.pictures.elbo import ELBO
 from ppl.results.pictures.energy import ENERGY_KIND
 from ppl.results.pictures.forest import FOREST
@@ -16,7 +17,7 @@ from ppl.results.pictures.ppc import PPC, ROOTOGRAM
 from ppl.results.pictures.predictive import GROUPS_KIND, PREDICTIVE
 from ppl.results.pictures.trace import RANK, TRACE_KIND
 
-_EVERY = (FOREST, MARGINALS, PRIOR_KIND, PPC, PREDICTIVE, GROUPS_KIND, ROOTOGRAM, LOO_PIT, KHAT)
+_EVERY = (FOREST, MARGINALS, PRIOR_KIND, PPC, PREDICTIVE, GROUPS_KIND, ROOTOGRAM, LOO_PIT, KHAT, EFFECTS_KIND)
 _OF_DRAWS = (PAIRS, COVARIANCE, TRACE_KIND, RANK, ENERGY_KIND, ELBO)
 KINDS: Mapping[str, Kind] = {kind.name: kind for kind in (*_EVERY, *_OF_DRAWS)}
 

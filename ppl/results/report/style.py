@@ -42,9 +42,13 @@ class TableStyle:
     def headings(self) -> tuple[str, ...]:
         """Of the columns of the interval and of the median: `5%`, `50%`, `95%`."""
         if self.hdi and not self.quantiles:
-            share = f"{100 * self.interval:g}% HDI"
-            return f"{share} low", "50%", f"{share} high"
+            return f"{self.share} low", "50%", f"{self.share} high"
         return tuple(f"{100 * p:.10g}%" for p in self.quantiles or self.central)
+
+    @property
+    def share(self) -> str:
+        """What the interval is called: `90%`, `90% HDI`."""
+        return f"{100 * self.interval:g}%{' HDI' * self.hdi}"
 
     @property
     def central(self) -> tuple[float, float, float]:

@@ -143,7 +143,7 @@ def test_effects_are_expected_values_over_a_grid_at_the_mode_of_factors(fit):
 def test_the_picture_of_effects_has_means_and_shares_of_similar_rows(fit):
     pytest.importorskip("matplotlib")
     found = fit.effects("age", by="sex")
-    y, visits = found.plot(interval=0.5).axes
+    y, visits = found.plot(interval=0.5)
     assert (y.get_xlabel(), visits.get_ylabel()) == ("age", "expected visits")
     mean, shares = y.get_lines()[:2]
     assert (
@@ -152,7 +152,7 @@ def test_the_picture_of_effects_has_means_and_shares_of_similar_rows(fit):
     )
     women = found.points["y"][1] == "F"
     assert len(shares.get_xdata()) == 12 < women.sum() == len(visits.get_lines()[1].get_xdata())
-    (levels,) = fit.effects("clinic").plot(wide=False).axes[:1]
+    levels, _ = fit.plot.effects(predictor="clinic", narrow=True)
     assert [tick.get_text() for tick in levels.get_xticklabels()] == ["Bath", "Hull", "York"]
 
 

@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 
 from ppl.results.fits.expected import word
 from ppl.results.fits.scenarios import Effects
-from ppl.results.report.plots import RUNS, legend, panels, styled
+from ppl.results.pictures.canvas import COLOURS, Look, legend, panels
+from ppl.results.pictures.kind import EFFECTS, Kind, always
+from ppl.results.pictures.material import Material
 from ppl.results.report.style import TableStyle
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 BINS = 12
 """Groups of rows with similar predictors, in which the share of a category is shown."""
@@ -24,17 +25,18 @@ DODGE = 0.12
 Values = NDArray[Any]
 
 
-@styled
-def effects(found: Effects, style: TableStyle, wide: bool = True) -> "Figure":
+def draw(material: Material, look: Look) -> "list[Axes]":
     """A panel for each outcome, or each of its categories; a line, or a point a level, for each group."""
-    each = [(name, k) for name, x in found.expected.items() for k in columns(found, x)]
-    figure, all_axes = panels(len(each), min(len(each), 3) if wide else 1, wide, height=3.0)
-    for axes, (name, k) in zip(all_axes, each, strict=True):
-        panel(axes, found, name, k, style)
+    found = material.effects
+    assert found is not None
+    own = [(name, k) for name, x in found.expected.items() for k in columns(found, x)]
+    each = panels(look, len(own), min(len(own), 3) if look.wide else 1, 3.0)
+    for axes, (name, k) in zip(each, own, strict=True):
+        panel(axes, found, name, k, look.style)
     if found.by:
-        legend(all_axes[0])
-        all_axes[0].set_title(all_axes[0].get_title() if wide else "")  # where the legend stands
-    return figure
+        legend(each)
+        each[0].set_title(each[0].get_title() if look.wide else "")  # where the legend stands
+    return each
 
 
 def columns(found: Effects, x: Values) -> Iterator[int | None]:
@@ -51,7 +53,7 @@ def panel(axes: "Axes", found: Effects, name: str, k: int | None, style: TableSt
     grid, at, of_group, observed = found.grid, np.arange(len(found.grid)), found.points[name][1], None
     is_factor = isinstance(grid[0], str)
     places = at if is_factor else np.array(grid, float)
-    for g, (group, colour) in enumerate(zip(found.groups or [None], cycle(RUNS), strict=False)):
+    for g, (group, colour) in enumerate(zip(found.groups or [None], cycle(COLOURS), strict=False)):
         own = x if group is None else x[:, :, g]
         low, _, high = np.array([np.quantile(y, style.probabilities(y)) for y in own.T]).T
         label = "" if group is None else f"{found.by} = {group if isinstance(group, str) else f'{group:.4g}'}"
@@ -69,9 +71,12 @@ def panel(axes: "Axes", found: Effects, name: str, k: int | None, style: TableSt
     if is_factor:
         axes.set_xticks(at, grid)
         axes.set_xlim(-0.5, len(grid) - 0.5)
-    share = f"{100 * style.interval:g}% {'HDI' if style.hdi else 'interval'}"
     of = "" if k is None else f"[{word(found.expected.axes[name][-1], k)}]"
-    axes.set(xlabel=found.predictor, ylabel=f"expected {name}{of}", title=f"{name}{of}: mean, {share}, data")
+    axes.set(
+        xlabel=found.predictor,
+        ylabel=f"expected {name}{of}",
+        title=f"{name}{of}: mean, {style.share} interval, data",
+    )
 
 
 def rows_of(by: Values | None, groups: Any, g: int) -> Values | slice:
@@ -109,3 +114,23 @@ def means(group: Values, y: Values) -> tuple[Values, Values]:
     """The groups that there are, and their means."""
     present, place = np.unique(group, return_inverse=True)
     return present, np.bincount(place, y, len(present)) / np.bincount(place, minlength=len(present))
+
+
+EFFECTS_KIND = Kind(
+    "effects",
+    draw,
+    always(
+        "Effects",
+        "Expected values over a grid of a predictor, with the others at their mean, integers at their mode. "
+        "Points are data: of 0 and 1 and of categories shares of similar rows, of a factor means (crosses).",
+    ),
+    (EFFECTS,),
+    values="y",
+)
+
+
+def axes_of(found: Effects, interval: float, hdi: bool, narrow: bool) -> Any:
+    """The axes of the picture, an array of several."""
+    look = Look(not narrow, managed=True, style=TableStyle(interval, hdi))
+    each = EFFECTS_KIND.axes(Material((), (), effects=found), look)
+    return each[0] if len(each) == 1 else np.array(each)
