@@ -113,7 +113,9 @@ def test_draws_where_the_density_is_zero_count():
 
 
 def test_a_program_without_parameters_has_its_density():
-    model = ppl.compile_model("data { real y; } model { y ~ normal(0, 1); }")
+    model = ppl.compile_model(
+        "data { real y; } model { y ~ normal(0, 1); } generated quantities { real z = y; }"
+    )
     fit = model.condition({"y": 2.0}).variational()
     assert fit.log_evidence == pytest.approx((stats.norm.logpdf(2.0), 0.0), abs=1e-8)
 

@@ -38,8 +38,8 @@ BY_QUANTILE = {
 """What the usual quantiles, and their standard errors, are called."""
 
 
-def of_usual(own: str) -> Any:
-    """A property of rows that have the usual interval."""
+def of_usual(own: str, meaning: str) -> Any:
+    """A property of rows that have the usual interval, with its docstring."""
 
     def value(row: "Row") -> float:
         if not row.style.is_usual:
@@ -48,6 +48,11 @@ def of_usual(own: str) -> Any:
             )
         return float(getattr(row, own))
 
+    value.__doc__ = f"""The {meaning}.
+
+    Raises:
+        AttributeError: the row has another interval.
+    """
     return property(value)
 
 
@@ -76,8 +81,12 @@ class Row:
     constant: bool = False
     style: TableStyle = USUAL
 
-    q5, q50, q95 = of_usual("lower"), of_usual("median"), of_usual("upper")
-    se_q5, se_q50, se_q95 = of_usual("se_lower"), of_usual("se_median"), of_usual("se_upper")
+    q5 = of_usual("lower", "5% quantile")
+    q50 = of_usual("median", "median")
+    q95 = of_usual("upper", "95% quantile")
+    se_q5 = of_usual("se_lower", "standard error of the 5% quantile")
+    se_q50 = of_usual("se_median", "standard error of the median")
+    se_q95 = of_usual("se_upper", "standard error of the 95% quantile")
 
     def record(self) -> dict[str, Any]:
         """The figures by name, quantiles by theirs: `q5`, or `lower` of another interval."""

@@ -165,7 +165,7 @@ def test_the_switches_do_what_they_say():
     }  # fmt: skip
     assert made[True, None] is made[True, False] is DrawSource.RESAMPLED
     assert made[False, False] is DrawSource.OF_Q
-    assert fit(Banana(), quick(refine=False)).verdict.made is DrawSource.RESAMPLED
+    assert fit(Banana(), quick(refine=False)).verdict.made is DrawSource.MOVED
     assert fit(Banana(), quick(correct=False)).verdict.made is DrawSource.OF_Q
     for named in ("meanfield", "fullrank", "laplace"):
         assert fit(Banana(), quick(named)).verdict.made is DrawSource.OF_Q
