@@ -92,11 +92,9 @@ def read_run(
     from ppl.results.pictures.gather import files_of
 
     fit, record = saved_fit(path, model, data), read(path)
-    named = {
-        "ppl.program": str(model or record["program"]),
-        "data.file": " ".join(map(str, data)) or record.get("data_file", ""),
-    }
-    return replace(files_of(fit, named)[0], path=path, mean=fit.at_mean())
+    own = files_of(fit, {"data.file": " ".join(map(str, data)) or record.get("data_file", "")})[0]
+    named = {"ppl.program": str(model or record["program"])}  # which comments of files do not have
+    return replace(own, path=path, mean=fit.at_mean(), config={**own.config, **named})
 
 
 def read_runs(

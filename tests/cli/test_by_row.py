@@ -57,10 +57,13 @@ def test_data_that_the_file_does_not_name_are_asked_for(run, tmp_path):
 @pytest.mark.rotate(3)
 def test_a_predictive_check_draws_the_data_anew(run, tmp_path):
     pytest.importorskip("matplotlib")
+    program = (tmp_path / "normal.model").rename(tmp_path / "elsewhere.model")
     status, _, err = run("plot", "normal.csv", "--kind", "ppc")
     assert status == 1 and "--model" in err
-    assert run("plot", "normal.csv", "--kind", "ppc", "--model", "normal.model", "-o", "ppc.png")[0] == 0
+    assert run("plot", "normal.csv", "--kind", "ppc", "--model", str(program), "-o", "ppc.png")[0] == 0
     assert (tmp_path / "ppc.png").exists()
+    program.rename(tmp_path / "normal.model")
+    assert run("plot", "normal.csv", "--kind", "ppc", "-o", "beside.png")[0] == 0
     (tmp_path / "mixed.model").write_text(NORMAL.replace("y ~ normal(m, s)", "log(y) ~ normal(m, s)"))
     status, _, err = run("plot", "normal.csv", "--kind", "ppc", "--model", "mixed.model")
     assert status == 1 and "PPL981" in err

@@ -61,7 +61,9 @@ def test_the_users_axes_hold_a_picture_of_one_panel(fit):
         fit.plot.marginals("u", ax=left)
     with pytest.raises(DataError, match="energy needs the energy of chains"):
         fit.plot.energy()
-    with pytest.raises(AttributeError, match="there is no picture forrest; there are covariance, elbo"):
+    with pytest.raises(
+        AttributeError, match="there is no picture forrest; there are covariance, effects, elbo"
+    ):
         fit.plot.forrest  # noqa: B018
 
 

@@ -24,7 +24,7 @@ class Plots:
     Example:
         >>> axes = fit.plot.forest("theta", title="Effects")
         >>> axes.get_title(loc="left"), [text.get_text() for text in axes.get_yticklabels()][:2]
-        ('Effects', ['theta[1]', 'theta[2]'])
+        ('Effects', ['theta.1', 'theta.2'])
     """
 
     def __init__(self, fit: "VariablesOfDraws") -> None:
