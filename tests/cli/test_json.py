@@ -73,6 +73,7 @@ def test_every_report_has_the_schema_and_the_verdict_first(run):
     assert {m["level"] for m in json.loads(reports["compare"][1])["models"]} == {"good"}
 
 
+@pytest.mark.rotate(2)
 def test_a_poor_fit_cannot_be_read_as_good(run, tmp_path, capsys):
     pytest.importorskip("arviz")
     pytest.importorskip("pyarrow")

@@ -11,7 +11,7 @@ import pytest
 from ppl import compile_model
 
 MODELS = Path(__file__).parents[2] / "models"
-SHORT = {"iter": 300, "draws": 50, "elbo_samples": 50}
+SHORT = {"iter": 200, "draws": 50, "elbo_samples": 50}
 pytestmark = pytest.mark.filterwarnings("ignore::ppl.PoorFitWarning")
 NAMES = ("eight_schools", "linear_regression", "logistic_regression")
 BELOW = (
