@@ -4,24 +4,23 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ppl.data import Expected, Inputs, check_value, read_value
+from ppl.kernel.density import reading
 from ppl.kernel.density.reading import leaves
 from ppl.kernel.emit.runtime import Place
 from ppl.kernel.ir import nodes as ir
-from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
+from ppl.stdlib.constraints.record import Constraint
 
 
 def reader_of(declared: Sequence[ir.Declared], inputs: Inputs) -> Callable[..., Any]:
     """What reads each variable of the data block, in order, as emitted code declares it."""
-    by_name = {d.name: d for d in leaves(declared)}
+    known = [d.name for d in leaves(declared)]
 
-    def read(name: str, dims: Sequence[int], sizes: Sequence[int], *args: Any) -> Any:
-        d = by_name[name]
-        expected = Expected(d.name, d.type, tuple(map(int, dims)), tuple(map(int, sizes)), d.span)
-        value = read_value(inputs, expected, by_name)
-        check_value(value, expected, CONSTRAINT_BY_KEYWORD[d.constraint], args, inputs)
-        return value
+    def value(expected: Expected, constraint: Constraint, args: Sequence[Any]) -> Any:
+        read = read_value(inputs, expected, known)
+        check_value(read, expected, constraint, args, inputs)
+        return read
 
-    return read
+    return reading.reader_of(declared, value)
 
 
 def leaf_values(

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from ppl.arrays import AUTOGRAD, NUMPY, values_and_grads
 from ppl.errors import Rejection
 from ppl.kernel.density.data import Data, Floats
 from ppl.kernel.density.layout import parameter_places, parameters_of
-from ppl.kernel.density.reading import reader_of
+from ppl.kernel.density.reading import checked_value, reader_of
 from ppl.kernel.draws.names import Sized, flat, sized
 from ppl.kernel.emit.load import Code, Module, load
 from ppl.kernel.emit.located import located
@@ -86,7 +86,7 @@ def conditioned(program: Program, code: Code, values: Mapping[str, Any], seed: i
     plain, traced = load(code, NUMPY), load(code, AUTOGRAD)
     d = Data(seed__=seed)
     with np.errstate(all="ignore"), located(plain):
-        plain.read_data(d, reader_of(program.data, values))
+        plain.read_data(d, reader_of(program.data, partial(checked_value, values)))
         plain.transform_data(d, np.random.default_rng(seed))
         plain.prepare(d)
         d.places = parameter_places(parameters_of(plain.layout, d))

@@ -8,6 +8,7 @@ import numpy as np
 from ppl.errors import DataError
 from ppl.kernel.density.expected import Expected, written
 from ppl.kernel.ir import nodes as ir
+from ppl.stdlib.constraints.record import Constraint
 from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
 
 
@@ -20,24 +21,35 @@ def leaves(declared: Sequence[ir.Declared]) -> Iterator[ir.Declared]:
             yield d
 
 
-def reader_of(declared: Sequence[ir.Declared], values: Mapping[str, Any]) -> Callable[..., Any]:
-    """What reads each variable of the data block, in order, as emitted code declares it.
+Checked = Callable[[Expected, Constraint, Sequence[Any]], Any]
+"""The value of a variable, held against its constraint with the arguments of that."""
 
-    Raises:
-        DataError: a variable is missing, or its value does not fit its declaration.
-    """
+
+def reader_of(declared: Sequence[ir.Declared], value: Checked) -> Callable[..., Any]:
+    """What reads each variable of the data block by `value`, in order, as emitted code declares it."""
     by_name = {d.name: d for d in leaves(declared)}
 
     def read(name: str, dims: Sequence[int], sizes: Sequence[int], *args: Any) -> Any:
         d = by_name[name]
         expected = Expected(d.name, d.type, tuple(map(int, dims)), tuple(map(int, sizes)), d.span)
-        value = value_of(values, expected)
-        fault = CONSTRAINT_BY_KEYWORD[d.constraint].check(value, expected.sizes, *args)
-        if fault is not None:
-            raise DataError(f"{name} {fault}: {expected.declaration}", name, "PPL904")
-        return value
+        return value(expected, CONSTRAINT_BY_KEYWORD[d.constraint], args)
 
     return read
+
+
+def checked_value(
+    values: Mapping[str, Any], expected: Expected, constraint: Constraint, args: Sequence[Any]
+) -> Any:
+    """The value of a variable among data by name.
+
+    Raises:
+        DataError: it is missing, or does not fit its declaration.
+    """
+    value = value_of(values, expected)
+    fault = constraint.check(value, expected.sizes, *args)
+    if fault is not None:
+        raise DataError(f"{expected.name} {fault}: {expected.declaration}", expected.name, "PPL904")
+    return value
 
 
 def value_of(values: Mapping[str, Any], expected: Expected) -> Any:
