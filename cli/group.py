@@ -14,14 +14,25 @@ from ppl.cli.options import inputs, outputs
 from ppl.files import refuse_overwriting
 from ppl.printable import printable
 
-NAMES = (
-    *("variational", "sample", "sbc", "predict", "update", "new", "build", "summary", "loo", "compare"),
-    *("doctor", "plot", "generate", "draws", "log_prob", "diagnose"),
-    *("check", "fix", "format", "lsp", "explain", "docs", "show", "cache"),
-)
+SHOWN: Mapping[str, tuple[str, ...]] = {
+    "Fit": ("variational", "sample", "predict"),
+    "Look": ("summary", "plot", "compare"),
+    "Check": ("check", "doctor", "explain"),
+    "Write": ("new", "format", "docs"),
+}
+FURTHER: Mapping[str, tuple[str, ...]] = {
+    "Fit": ("update", "draws", "sbc"),
+    "Look": ("loo", "generate", "log_prob"),
+    "Check": ("fix", "diagnose", "show"),
+    "Write": ("build", "lsp", "cache"),
+}
+"""The commands by what they are for: those of `ppl --help`, and those that `ppl --all` adds."""
+NAMES = tuple(name for group in SHOWN for name in (*SHOWN[group], *FURTHER[group]))
 """The commands, each a function in a file of its name."""
+ALL = "ppl.all"
+"""Where a context says that help is to list every command."""
 PROGRAMS = (".model", ".stan")
-FITTING = ("fit", "run", "infer", "advi", "vi")
+FITTING = ("fit", "run", "infer", "advi", "vi", "mcmc", "nuts")
 """What other programs call a fit."""
 KINDS = {"int_parsing": "an integer", "int_from_float": "an integer", "float_parsing": "a number"}
 """What an option expects, by Pydantic's name of the mistake; newer versions of Typer leave values to it."""
@@ -36,10 +47,15 @@ class ByName(Mapping[str, Any]):
         return command_of(name.replace("-", "_"))
 
     def __iter__(self) -> Iterator[str]:
-        return (name.replace("_", "-") for name in NAMES)
+        return map(shell_name, NAMES)
 
     def __len__(self) -> int:
         return len(NAMES)
+
+
+def shell_name(name: str) -> str:
+    """A command as it is typed."""
+    return name.replace("_", "-")
 
 
 @cache
@@ -57,6 +73,31 @@ class Commands(TyperGroup):
     def __init__(self, **given: Any):
         super().__init__(**given)
         self.commands = ByName()
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        return super().parse_args(
+            ctx, ["--all"] if {"--all"} < {*args} <= {"--all", "--help", "-h"} else args
+        )
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """The commands in their groups, then the options."""
+        groups = {g: SHOWN[g] + FURTHER[g] for g in SHOWN} if ctx.meta.get(ALL) else SHOWN
+        width = max(len(name) for names in groups.values() for name in names)
+        for group, names in groups.items():
+            with formatter.section(group):
+                helps = (command_of(name).get_short_help_str(formatter.width - width - 6) for name in names)
+                formatter.write_dl(
+                    [(f"{shell_name(name):{width}}", text) for name, text in zip(names, helps, strict=True)]
+                )
+        if not ctx.meta.get(ALL):
+            formatter.write_paragraph()
+            formatter.write_text(
+                f"ppl --all lists {len(NAMES) - sum(map(len, SHOWN.values()))} more commands."
+            )
+        super().format_options(ctx, formatter)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Nothing: the groups have them."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         if args[0] not in self.commands and (hint := what_to_type(args[0], args[1:])):
@@ -99,6 +140,8 @@ def what_to_type(word: str, rest: list[str]) -> str:
         return (
             f"There is no command '{word}'. ppl variational MODEL DATA fits, ppl sample MODEL DATA runs NUTS"
         )
+    if word == "help":
+        return "Type ppl --help for the commands, ppl docs WORD for a command, function or term"
     if word in map(str, ALGORITHMS):
         return f"There is no command '{word}'. Type ppl variational MODEL DATA --algorithm {word}"
     return ""
@@ -106,7 +149,7 @@ def what_to_type(word: str, rest: list[str]) -> str:
 
 def plain_usage(piece: str) -> str:
     """Return an argument without the braces and double brackets that some versions of Typer add."""
-    piece = piece.replace("{", "").replace("}", "").replace("......", "...")
+    piece = piece.replace("{", "").replace("}", "").replace("......", "...").replace("...]...", "...]")
     return piece[1:-1] if piece.startswith("[[") else piece
 
 

@@ -11,7 +11,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from ppl.cli.group import Commands
+from ppl.cli.group import ALL, Commands
 from ppl.cli.internal import write_report
 from ppl.cli.output import wrapped
 from ppl.cli.processes import end_others
@@ -56,11 +56,22 @@ def _print_version(requested: bool) -> None:
         raise typer.Exit()
 
 
+def _print_help(context: typer.Context, every: bool) -> None:
+    if every:
+        context.meta[ALL] = True
+        typer.echo(context.get_help())
+        raise typer.Exit()
+
+
 @app.callback()
 def ppl(
     version: Annotated[
         bool,
         typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version."),
+    ] = False,
+    every: Annotated[
+        bool,
+        typer.Option("--all", callback=_print_help, is_eager=True, help="List every command."),
     ] = False,
 ) -> None:
     """Fit Stan programs by variational inference or MCMC.

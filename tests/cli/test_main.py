@@ -2,11 +2,13 @@
 
 import io
 import json
+import re
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
+from ppl.cli.group import NAMES, SHOWN
 from ppl.cli.main import app, main
 
 PROGRAM = """\
@@ -94,6 +96,28 @@ def test_help_fits_a_screen_and_begins_with_an_example(run, command):
     status, out, _ = run(command, "--help")
     assert status == 0 and "First example:" in out
     assert len(out.splitlines()) <= 40 and max(map(len, out.splitlines())) <= 80
+
+
+def test_help_lists_twelve_commands_in_groups_and_all_lists_the_others(run):
+    status, nothing_typed, _ = run()
+    assert status == 2
+    status, out, err = run("--help")
+    assert status == 0 and nothing_typed in (out, "") and err == ""
+    listed = re.findall(r"^(\w+):\n((?:  [a-z].+\n)+)", out, re.MULTILINE)
+    assert {g: tuple(re.findall(r"^  ([a-z]+)", lines, re.MULTILINE)) for g, lines in listed} == SHOWN
+    assert len(sum(SHOWN.values(), ())) == 12 and "ppl --all lists 12 more commands." in out
+    assert len(out.splitlines()) <= 42 and max(map(len, out.splitlines())) <= 80
+    every = run("--all")[1]
+    assert every == run("--help", "--all")[1] == run("--all", "-h")[1]
+    assert all(re.search(rf"^  {name.replace('_', '-')} +[A-Z]", every, re.MULTILINE) for name in NAMES)
+
+
+@pytest.mark.parametrize(
+    ("command", "usage"), [("compare", "FILE..."), ("variational", "MODEL [DATA...]"), ("check", "MODEL...")]
+)
+def test_an_error_of_usage_shows_what_is_expected(run, command, usage):
+    status, _, err = run(command)
+    assert status == 2 and err.startswith(f"Usage: ppl {command} [OPTIONS] {usage}\n")
 
 
 def test_variational_writes_draws_and_says_what_it_did(run):
@@ -310,6 +334,8 @@ def test_the_shell_completes_commands_and_options(monkeypatch, capsys):
     [
         (("m y.stan", "d.json"), "A command comes before the program: ppl variational 'm y.stan' d.json."),
         (("fit", "m.stan"), "ppl variational MODEL DATA fits"),
+        (("nuts", "m.stan"), "ppl sample MODEL DATA runs NUTS"),
+        (("help",), "ppl docs WORD for a command"),
         (("pathfinder", "m.stan"), "ppl variational MODEL DATA --algorithm pathfinder."),
     ],
 )
