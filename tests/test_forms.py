@@ -5,6 +5,7 @@ import pytest
 
 import ppl
 from ppl.density import compiled_program
+from ppl.density.rows import by_rows
 from ppl.kernel.emit import load as loading
 from ppl.optimise.forms import FORMS, form_named
 from ppl.optimise.passes.table import PASSES
@@ -45,7 +46,7 @@ def test_what_is_printed_is_what_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     posterior.param_constrain(u, include_tp=True, include_gq=True)
     posterior.param_constrain_draws(us, np.random.default_rng(1))
     posterior.log_joint().given((0,)).values_and_gradients(us, (0,))
-    some = posterior.by_rows("N").minibatch(np.array([0, 2]))
+    some = by_rows(posterior, "N").minibatch(np.array([0, 2]))
     some.log_density_gradient(u), some.log_density_gradients(us)
     assert [name for name in RUN if show_stage(PROGRAM, "python", name) not in ran] == []
     assert ran <= {show_stage(PROGRAM, "python", name) for name in RUN}

@@ -265,5 +265,5 @@ def test_a_fit_says_what_share_of_the_rows_its_log_densities_are_from(monkeypatc
         ESTIMATED.format(1000 / N)
     ] * estimated
     if not estimated:
-        u = posterior.by_rows().log_densities(np.zeros((50, 2)))
+        u = by_rows(posterior).log_densities(np.zeros((50, 2)))
         np.testing.assert_allclose(u, posterior.log_density(np.zeros(2)), rtol=1e-12)

@@ -277,9 +277,12 @@ def conditioned(
     keep_freed_memory()
     inputs = with_sizes(as_declared(model, load_data(data)), bounds_of(model))
     if missing:
-        from ppl.density.missing import with_missing
+        from ppl.density.missing import holes_of, without_holes
 
-        model, inputs = with_missing(model, inputs)
+        if holes := holes_of(model.compilation.checked[0], inputs):
+            completed = model.changed(missing=frozenset(holes))
+            inputs, is_complete = without_holes(inputs, holes, completed.completions)
+            model = completed if is_complete else model
     discrete = model.discrete
     if shared := shared_names(inputs.values):
         from ppl.density.sharded import require_sums_over_rows

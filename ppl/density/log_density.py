@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, compress, count
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +19,7 @@ from ppl.density.conditioning import leaf_values
 from ppl.density.labels import labels_of
 from ppl.density.log_joint import TARGET, UNNORMALISED, LogJoint
 from ppl.density.many_points import BATCH, Sizes, in_batches, sizes_of
+from ppl.density.updated import Earlier, UpdatedJoint, updated_joint
 from ppl.errors import ArgumentError, InferenceError, Rejection
 from ppl.kernel.advi.target import Capabilities
 from ppl.kernel.density.data import Data
@@ -33,10 +34,6 @@ from ppl.memory import ARRAY_SIZES, available
 from ppl.optimise.forms import ARRAYS, VALUES
 from ppl.source import SourceText
 from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
-
-if TYPE_CHECKING:
-    from ppl.density.rows import ByRows
-    from ppl.density.updated import Earlier, UpdatedJoint
 
 Floats = NDArray[np.float64]
 Values = dict[str, Any]
@@ -81,11 +78,11 @@ class LogDensity:
     model: CompiledProgram
     d: Data
     data: Mapping[str, Any]
-    earlier: "Earlier | None" = None
+    earlier: Earlier | None = None
     """What an earlier fit knows, in place of the prior; then the data are those of new rows."""
     targets: dict[Any, Any] = field(init=False, default_factory=dict)
     """The targets by JAX, once made: by Jacobian, device and fast compilation, or by rows and device."""
-    log_joints: "dict[tuple[bool, bool], LogJoint | UpdatedJoint]" = field(init=False, default_factory=dict)
+    log_joints: dict[tuple[bool, bool], LogJoint | UpdatedJoint] = field(init=False, default_factory=dict)
     eliminations: "dict[str, LogDensity]" = field(init=False, default_factory=dict)
     """Posteriors in which another thing becomes of the discrete parameters, by elimination."""
 
@@ -217,7 +214,7 @@ class LogDensity:
     # --- Density ---
 
     @checks
-    def log_joint(self, propto: bool = False, jacobian: bool = True) -> "LogJoint | UpdatedJoint":
+    def log_joint(self, propto: bool = False, jacobian: bool = True) -> LogJoint | UpdatedJoint:
         """The log density as it is computed, with the log-Jacobian of the transforms unless told otherwise.
 
         `propto` omits terms that do not depend on parameters, as Stan does after `~` and in lupdf (Stan
@@ -239,13 +236,10 @@ class LogDensity:
                 "constrained parameters is unavailable. Omit jacobian = False and algorithm = 'optimize'."
             )
         key, forms = (propto, jacobian), UNNORMALISED if propto else TARGET
-        if key not in self.log_joints and self.earlier is not None:
-            from ppl.density.updated import UpdatedJoint
-
-            self.log_joints[key] = UpdatedJoint(self, self.earlier)
-        elif key not in self.log_joints:
+        if key not in self.log_joints:
             width, sizes = self.batch_width, self.sizes
-            self.log_joints[key] = LogJoint(self.model, forms, self.prepared, jacobian, width, sizes)
+            joint = LogJoint(self.model, forms, self.prepared, jacobian, width, sizes)
+            self.log_joints[key] = updated_joint(joint, self.earlier, self.param_unc_names())
         return self.log_joints[key]
 
     def log_density(self, u: ArrayLike, propto: bool = False, jacobian: bool = True) -> float:
@@ -483,21 +477,6 @@ class LogDensity:
         return flat(self.declared(include_tp, include_gq), self.values(u, rng, include_tp, include_gq))
 
     @checks
-    def by_rows(self, size: str | None = None) -> "ByRows":
-        """This posterior a few rows at a time; `size` names the variable that counts rows.
-
-        Raises:
-            InferenceError: the target is no sum over rows; the message says where.
-
-        Example:
-            >>> posterior.by_rows("J").n_rows
-            8
-        """
-        from ppl.density.rows import by_rows
-
-        return by_rows(self, size)
-
-    @checks
     def unconstrained(self, name: str) -> NDArray[np.intp]:
         """The positions in `u` of the elements of a parameter that has no constraint, shape (elements,).
 
@@ -588,6 +567,6 @@ class OfPosterior(Capabilities):
         return self.posterior.explain(u)
 
 
-def conditioned_anew(model: Any, data: Mapping[str, Any], seed: int, earlier: "Earlier | None") -> Any:
+def conditioned_anew(model: Any, data: Mapping[str, Any], seed: int, earlier: Earlier | None) -> Any:
     """The posterior of a model that was compiled anew."""
     return replace(model.condition(data, seed), earlier=earlier)

@@ -1,8 +1,8 @@
 """Data with missing values, and the model in which these are parameters."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,35 +12,40 @@ from ppl.data.missing import Holes, holes_in
 from ppl.data.values import Numbers
 from ppl.kernel.language import ast
 from ppl.structure.discrete.evaluate import known_value
-from ppl.structure.observed.completed import refuse_unmodelled
-
-if TYPE_CHECKING:
-    from ppl.density.compiled_program import CompiledProgram
+from ppl.structure.observed.completed import Completion, refuse_unmodelled
 
 
-def with_missing(model: "CompiledProgram", inputs: Inputs) -> tuple["CompiledProgram", Inputs]:
-    """The model with parameters in place of missing values, and the inputs without them.
+def holes_of(program: ast.Program, inputs: Inputs) -> dict[str, Holes]:
+    """The missing values of each variable of the data that has some.
 
     Raises:
-        ModelError: missing values of a variable cannot be parameters; says why, and what to write.
+        ModelError: those of a variable cannot be parameters; says why, and what to write.
     """
-    declared = {d.name for d in model.lowered.data}
-    found = {name: holes_in(value) for name, value in inputs.values.items() if name in declared}
-    holes = {name: each for name, each in found.items() if each is not None}
-    if not holes:
-        return model, inputs
-    refuse_unmodelled(model.compilation.checked[0], holes)
-    completed = model.changed(missing=frozenset(holes))
+    declared = {d.name for d in program.data}
+    of_each = {name: holes_in(value) for name, value in inputs.values.items() if name in declared}
+    holes = {name: each for name, each in of_each.items() if each is not None}
+    if holes:
+        refuse_unmodelled(program, holes)
+    return holes
+
+
+def without_holes(
+    inputs: Inputs, holes: Mapping[str, Holes], completions: Iterable[Completion]
+) -> tuple[Inputs, bool]:
+    """The inputs of a program in which missing values are parameters.
+
+    False, and nan in their place, where a whole array is `null`: its shape is then refused.
+    """
     values: dict[str, Any] = dict(inputs.values)
     known = {name: value for name, value in values.items() if name not in holes}
-    for c in completed.completions:
+    for c in completions:
         each = holes[c.name]
-        if each.at.shape[1] != len(c.at):  # `null` for a whole array: its shape is refused
-            return model, replace(inputs, values={**inputs.values, c.name: each.values})
+        if each.at.shape[1] != len(c.at):
+            return replace(inputs, values={**inputs.values, c.name: each.values}), False
         values[c.name] = filled(c.type, each, known)
         values[c.count] = len(each.at)
         values |= {name: each.at[:, axis] + 1 for axis, name in enumerate(c.at)}
-    return completed, replace(inputs, values=values)
+    return replace(inputs, values=values), True
 
 
 def filled(t: ast.SizedType, holes: Holes, known: Mapping[str, Any]) -> Any:

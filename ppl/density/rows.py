@@ -9,12 +9,12 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ppl.data.blocks import is_mapped, row_blocks, taken
 from ppl.data.shares import Share
+from ppl.density.log_density import LogDensity
 from ppl.density.log_joint import Forms, LogJoint
 from ppl.density.many_points import sizes_of
 from ppl.errors import InferenceError
@@ -24,9 +24,6 @@ from ppl.optimise.forms import ARRAYS, Form, rest_of, rows_of, rows_on_sides
 from ppl.optimise.passes.one_side import Sides, sides_of
 from ppl.optimise.passes.split_rows import RowSplit, row_sizes, split_rows
 from ppl.source import Span
-
-if TYPE_CHECKING:
-    from ppl.density.log_density import LogDensity
 
 
 @dataclass(frozen=True)
@@ -62,11 +59,11 @@ class ByRows(Capabilities):
     It is a target of inference (inference.subsampling.Subsampled): whole by itself, `minibatch(rows)` of it.
 
     Example:
-        >>> batches = posterior.by_rows()
+        >>> batches = by_rows(posterior)
         >>> value, gradient = batches.minibatch(np.array([0, 3, 7])).log_density_gradient(u)
     """
 
-    posterior: "LogDensity"
+    posterior: LogDensity
     split: RowSplit
     sides: Sides = ()
     """The sides that branches on parameters take in the row terms, whatever the point; of a trial."""
@@ -253,27 +250,31 @@ class Minibatch(Capabilities):
         return self.whole.explain(u)
 
 
-def by_rows(posterior: "LogDensity", size: str | None = None) -> ByRows:
+def by_rows(posterior: LogDensity, size: str | None = None) -> ByRows:
     """Split a posterior by rows; without `size`, by the largest size along which it splits.
 
     Raises:
         InferenceError: the target does not split; the message names the size and the terms tried.
     """
-    arrays = posterior.model.program(ARRAYS)
-    sizes = row_sizes(arrays)
+    sizes = row_sizes(posterior.model.program(ARRAYS))
     if size is not None and size not in sizes:
         known = ", ".join(sizes) or "none"
         raise InferenceError(f"`{size}` does not count rows: the sizes of data are {known}.")
     candidates = [size] if size is not None else sorted(sizes, key=lambda s: -posterior.d.of(s))
     reasons = []
     for candidate in candidates:
-        batches = ByRows(posterior, split_rows(arrays, candidate))
+        batches = whole_rows(posterior, candidate)
         reason = why_not(batches, np.random.default_rng(0))
         if reason is None:
             return batches
         reasons.append(reason)
     reason = "\n".join(reasons) or "The data block has no size that could count rows."
     raise InferenceError(reason, "PPL974")
+
+
+def whole_rows(posterior: LogDensity, rows: str) -> ByRows:
+    """The posterior by rows that a size counts; whether its terms add up is not tried."""
+    return ByRows(posterior, split_rows(posterior.model.program(ARRAYS), rows))
 
 
 def why_not(batches: ByRows, rng: np.random.Generator) -> str | None:

@@ -6,23 +6,16 @@ propagation for approximate Bayesian inference"): the one whose gradient is the 
 draws of the posterior (statistical linearisation; Gelb 1974, "Applied optimal estimation", section 6.2).
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ppl.density.log_joint import LogJoint, Moving
-from ppl.density.rows import ByRows
 from ppl.kernel.advi.target import Known
 from ppl.kernel.density.data import Floats
-from ppl.optimise.forms import ARRAYS
-from ppl.optimise.passes.split_rows import split_rows
-
-if TYPE_CHECKING:
-    from ppl.density.log_density import LogDensity
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,27 +81,16 @@ class Earlier:
 
 @dataclass(frozen=True, eq=False)
 class UpdatedJoint:
-    """The log joint of the program with the new rows, and the site.
+    """The log joint of the program with the new rows, and the site, over the coordinates `at` of `u`.
 
     It answers as a `LogJoint` does, always with the Jacobian: the site is a function on R^dim.
     """
 
-    posterior: "LogDensity"
+    program: LogJoint
     earlier: Earlier
+    at: NDArray[np.intp]
 
     values_at_once = None
-
-    @cached_property
-    def at(self) -> NDArray[np.intp]:
-        """Where the coordinates of the site are among those of the posterior."""
-        return positions(self.earlier.names, self.posterior)
-
-    @cached_property
-    def program(self) -> LogJoint:
-        """The log joint without the site."""
-        found = replace(self.posterior, earlier=None).log_joint()
-        assert isinstance(found, LogJoint)
-        return found
 
     def value(self, u: Floats) -> float:
         """At `u` (dim,)."""
@@ -141,12 +123,14 @@ class UpdatedJoint:
         return values + site.values(us[:, self.at]), found
 
 
-def whole_rows(posterior: "LogDensity", rows: str) -> ByRows:
-    """The posterior by rows that a size counts; whether its terms add up is not tried."""
-    return ByRows(posterior, split_rows(posterior.model.program(ARRAYS), rows))
+def updated_joint(
+    program: LogJoint, earlier: Earlier | None, names: Iterable[str]
+) -> LogJoint | UpdatedJoint:
+    """The log joint of new rows with what is known of earlier ones; `names` (dim,) are those of `u`."""
+    return UpdatedJoint(program, earlier, positions(earlier.names, names)) if earlier else program
 
 
-def positions(names: tuple[str, ...], posterior: "LogDensity") -> NDArray[np.intp]:
-    """Where coordinates of these names are in `u`; KeyError for one that is not there."""
-    place = {name: k for k, name in enumerate(posterior.param_unc_names())}
+def positions(names: Iterable[str], all_names: Iterable[str]) -> NDArray[np.intp]:
+    """Where coordinates are among all; KeyError for one that is not there."""
+    place = {name: k for k, name in enumerate(all_names)}
     return np.array([place[name] for name in names], dtype=np.intp)

@@ -136,14 +136,16 @@ def if_traceable(target: PosteriorTarget, settings: Settings) -> Target:
 
 def rows_on_backend(posterior: LogDensity, settings: Settings) -> Target:
     """The same for the posterior split by rows, which "auto" leaves to autograd."""
+    from ppl.density.rows import by_rows
+
+    rows = settings.rows
     if settings.backend != "jax":
-        return posterior.by_rows(settings.rows)
+        return by_rows(posterior, rows)
     device = ready(settings)
     from ppl.jax_backend.batches import compiled_by_rows
 
-    rows = settings.rows
     try:
-        return cached(posterior, (rows, device), lambda: compiled_by_rows(posterior.by_rows(rows), device))
+        return cached(posterior, (rows, device), lambda: compiled_by_rows(by_rows(posterior, rows), device))
     except NotTraceable as why:
         raise refusal(why) from None
 
@@ -155,13 +157,14 @@ def sharded(posterior: LogDensity, settings: Settings, jacobian: bool = True) ->
         InferenceError: JAX is not there, or the rows cannot be spread; the message says why.
     """
     ready(settings)
+    from ppl.density.rows import by_rows
     from ppl.jax_backend.mesh import batches_over_mesh, mesh_of, over_mesh
 
     rows, quick, few = settings.rows, settings.quick_jit, settings.minibatch is not None
     mesh = mesh_of(settings.device)
 
     def make() -> Target:
-        batches = posterior.by_rows(rows)
+        batches = by_rows(posterior, rows)
         return batches_over_mesh(batches, mesh) if few else over_mesh(batches, mesh, jacobian, quick)
 
     try:

@@ -54,7 +54,7 @@ def start_for(posterior: LogDensity, init: Any, whole: bool = True) -> Init:
             return _unconstrained(posterior, init)
         case _ if (earlier := posterior.earlier) is not None:
             point = np.zeros(posterior.param_unc_num())  # of new groups' effects 0
-            point[positions(earlier.names, posterior)] = earlier.mean
+            point[positions(earlier.names, posterior.param_unc_names())] = earlier.mean
             return point
         case _:
             return float(init)

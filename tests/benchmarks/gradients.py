@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import ppl
+from ppl.density.rows import by_rows
 from ppl.system.threads import as_many_threads_as_pay
 from tests.benchmarks.clock import alternate, head, machine, row
 from tests.benchmarks.jax_by_hand import BY_HAND
@@ -58,7 +59,7 @@ def tasks(problem: Problem, posterior: ppl.Posterior, u: Any) -> dict[str, Calla
 def _some_rows(problem: Problem, posterior: ppl.Posterior) -> Any:
     if problem.minibatch is None:
         return None
-    n_rows = posterior.by_rows().n_rows
+    n_rows = by_rows(posterior).n_rows
     return np.sort(np.random.default_rng(1).choice(n_rows, problem.minibatch, replace=False))
 
 

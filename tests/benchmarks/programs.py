@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 import ppl
+from ppl.density.rows import by_rows
 from tests.benchmarks.clock import alternate, head, machine, row
 from tests.benchmarks.peers import stan
 
@@ -74,7 +75,7 @@ def measured(file: Path, backends: list[str], rounds: int) -> tuple[int, dict[st
 
 def on_backend(posterior: ppl.Posterior, backend: str, rows: Any = None) -> Any:
     """The target of all rows or of some; None where the program is out of the backend's reach."""
-    whole = posterior if rows is None else posterior.by_rows()
+    whole = posterior if rows is None else by_rows(posterior)
     if backend == "jax":
         from ppl.jax_backend.batches import compiled_by_rows
         from ppl.jax_backend.device import make_ready

@@ -9,7 +9,7 @@ import ppl
 
 pytest.importorskip("jax")
 
-from ppl.density.rows import ByRows
+from ppl.density.rows import ByRows, by_rows
 from ppl.jax_backend.batches import CompiledByRows, compiled_by_rows
 from ppl.kernel.advi.estimators.reparameterised import reparameterised
 from ppl.kernel.advi.families.mean_field import MeanField
@@ -40,7 +40,7 @@ N = 23
 def plain() -> ByRows:
     rng = np.random.default_rng(1)
     data = {"N": N, "J": 4, "g": rng.integers(1, 5, N), "x": rng.normal(size=N), "y": rng.poisson(2.0, N)}
-    return ppl.compile_model(PROGRAM).condition(data).by_rows("N")
+    return by_rows(ppl.compile_model(PROGRAM).condition(data), "N")
 
 
 @pytest.fixture(scope="module")

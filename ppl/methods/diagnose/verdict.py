@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,47 +12,15 @@ from ppl.kernel.advi.numerics.parts import by_columns
 from ppl.kernel.advi.outcome import Outcome
 from ppl.kernel.advi.target import Array
 from ppl.methods.correct.correction import Corrected, DrawSource
-from ppl.methods.correct.weight_quality import WeightQuality
 from ppl.methods.diagnose.diagnostics import Trend, khat_of_means, tail_shapes
 from ppl.methods.diagnose.level import Level
-from ppl.methods.diagnose.modes import Mode
-from ppl.methods.diagnose.psis import WeightedDraws, are_alike, khat_threshold
-from ppl.methods.diagnose.spread import Spread
+from ppl.methods.diagnose.psis import WeightedDraws, khat_threshold
+from ppl.methods.diagnose.quality import Quality
 from ppl.methods.diagnose.verdict_rules import findings
-from ppl.methods.moves.ending import Moved
 
 
-@dataclass(frozen=True, repr=False)
-class Verdict:
-    """What is known of the quality of a fit.
-
-    `khat` is the shape of the tail of p/q at `n` draws of q, and `ess` what these are worth once weighted;
-    `khats` (dim,) is the same for the mean of each coordinate where the draws are q's (else `khat`), `shifts`
-    (dim,) how far the weights move that mean in sds of q. `trend` is what the ELBO still gained when the loop
-    stopped, None where a later stage ended at a maximum. `spread` compares independent runs, None where there
-    was one. `made` says how the draws came from q, `moved` how chains moved them (without positions), `modes`
-    what modes were found beside q's. `tails` (dim,) is the shape of the heavier tail of moved draws, `stuck`
-    the coordinates whose draws are all equal. `updates` is what draws of each earlier q, which stands for the
-    rows before it, were worth.
-
-    Source: Yao, Vehtari, Simpson and Gelman (2018), "Yes, but did it work?"; Vehtari et al. (2024).
-    """
-
-    n: int
-    khat: float
-    ess: float
-    khats: Array
-    shifts: Array
-    elbo_se: float
-    outcome: Outcome
-    trend: Trend | None = None
-    spread: Spread | None = None
-    made: DrawSource = DrawSource.OF_Q
-    modes: tuple[Mode, ...] = ()
-    moved: Moved | None = None
-    tails: Array = field(default_factory=lambda: np.zeros(0))
-    stuck: tuple[int, ...] = ()
-    updates: tuple[WeightQuality, ...] = ()
+class Verdict(Quality):
+    """What is known of the quality of a fit, and what it says: level, reasons, advice."""
 
     def __repr__(self) -> str:
         weighed = f"k-hat of q {self.khat:.2f}, effective sample size {self.ess:.0f} of {self.n}"
@@ -70,16 +37,6 @@ class Verdict:
             return Level.GOOD
         found = findings(self)
         return found[0].level if found else Level.GOOD
-
-    @property
-    def alike(self) -> bool:
-        """Whether the weights hardly differ from one another."""
-        return are_alike(self.ess, self.n)
-
-    @property
-    def mean_shift(self) -> float:
-        """The largest move of a mean under the weights, in sds."""
-        return float(np.abs(self.shifts).max(initial=0.0))
 
     def sentence(self, names: Sequence[str], in_force: Collection[str] = ()) -> str:
         """The level, why, and the next thing to try; `names` (dim,) are those of the coordinates.

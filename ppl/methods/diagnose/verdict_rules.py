@@ -6,7 +6,7 @@ and what to try next.  Every bound of the verdict stands here, with what it boun
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,13 +14,11 @@ from ppl.errors import first_few
 from ppl.kernel.advi.outcome import Ending
 from ppl.kernel.advi.target import Array
 from ppl.methods.correct.correction import CORRECTION, DrawSource, is_enough
+from ppl.methods.correct.weight_quality import WeightQuality
 from ppl.methods.diagnose.level import FROM_BEST, Level
 from ppl.methods.diagnose.psis import are_alike, khat_threshold
+from ppl.methods.diagnose.quality import Quality
 from ppl.methods.moves.ending import MOVES
-
-if TYPE_CHECKING:
-    from ppl.methods.correct.weight_quality import WeightQuality
-    from ppl.methods.diagnose.verdict import Verdict
 
 
 class VerdictBounds(NamedTuple):
@@ -113,7 +111,7 @@ def reparameterise(names: str) -> Step:
 OTHER_FORM = reparameterise("the program"), RUNS
 
 
-def findings(v: "Verdict", name: Name = str) -> list[Finding]:
+def findings(v: Quality, name: Name = str) -> list[Finding]:
     """All that stands against a fit, the worst first; `name` calls a coordinate by its name."""
     found = [finding for rule in RULES for finding in rule(v, name)]
     return sorted(found, key=lambda finding: -FROM_BEST.index(finding.level))
@@ -122,13 +120,13 @@ def findings(v: "Verdict", name: Name = str) -> list[Finding]:
 # --- The search for q, and other runs ------------------------------------------------------------
 
 
-def runs_disagree(v: "Verdict", name: Name) -> Iterator[Finding]:
+def runs_disagree(v: Quality, name: Name) -> Iterator[Finding]:
     if v.spread and v.spread.disagree:
         why = f"{v.spread.runs} runs disagree (R-hat {v.spread.rhat:.2f} of {name(v.spread.worst)})"
         yield Finding(Level.POOR, why, (ONE_MODE,))
 
 
-def ended_badly(v: "Verdict", name: Name) -> Iterator[Finding]:
+def ended_badly(v: Quality, name: Name) -> Iterator[Finding]:
     match v.outcome.ending:
         case Ending.DIVERGED:
             yield Finding(Level.POOR, "the search for q diverged", (PROPER,))
@@ -137,26 +135,26 @@ def ended_badly(v: "Verdict", name: Name) -> Iterator[Finding]:
             yield Finding(level, "the run was interrupted", (ONWARD,))
 
 
-def still_rising(v: "Verdict", name: Name) -> Iterator[Finding]:
+def still_rising(v: Quality, name: Name) -> Iterator[Finding]:
     if v.made is DrawSource.OF_Q and v.trend and v.trend.rising:
         gain = f"{v.trend.gain:.2g} ± {v.trend.se:.2g} nats over the second half of the run"
         why = f"the ELBO was still rising when the run stopped, by {gain}"
         yield Finding(Level.POOR, why, (ITERATIONS,))
 
 
-def uncertain_elbo(v: "Verdict", name: Name) -> Iterator[Finding]:
+def uncertain_elbo(v: Quality, name: Name) -> Iterator[Finding]:
     if not v.elbo_se <= VERDICT.uncertain_elbo:  # also where nan
         why = f"q is so far from the posterior that its ELBO is not known to a nat (± {v.elbo_se:.2g})"
         yield Finding(Level.USABLE, why, (RUNS, PROPER))
 
 
-def no_spread(v: "Verdict", name: Name) -> Iterator[Finding]:
+def no_spread(v: Quality, name: Name) -> Iterator[Finding]:
     if v.stuck and not math.isnan(v.khat):
         why = f"all draws of {named(v.stuck, name)} are equal: the density is unbounded there"
         yield Finding(Level.POOR, why, (PROPER,))
 
 
-def nothing_to_tell(v: "Verdict", name: Name) -> Iterator[Finding]:
+def nothing_to_tell(v: Quality, name: Name) -> Iterator[Finding]:
     if math.isnan(v.khat) and not v.moved:
         yield Finding(Level.UNKNOWN, "too few draws, or draws without variance, to judge", (DRAWS,))
 
@@ -164,7 +162,7 @@ def nothing_to_tell(v: "Verdict", name: Name) -> Iterator[Finding]:
 # --- Draws of q, and resampled ones --------------------------------------------------------------
 
 
-def far_from_q(v: "Verdict", name: Name) -> Iterator[Finding]:
+def far_from_q(v: Quality, name: Name) -> Iterator[Finding]:
     """Draws of q, or resampled by weights of which no estimate can be made."""
     drawn = {
         DrawSource.OF_Q: "q misses part of the posterior",
@@ -176,7 +174,7 @@ def far_from_q(v: "Verdict", name: Name) -> Iterator[Finding]:
         yield Finding(Level.POOR, why, (correction(v), RUNS, reparameterise(worst or "the program")))
 
 
-def near_q(v: "Verdict", name: Name) -> Iterator[Finding]:
+def near_q(v: Quality, name: Name) -> Iterator[Finding]:
     """Draws of q that weights would still move."""
     fits = (v.khat < VERDICT.good_khat or v.alike) and v.mean_shift < VERDICT.most_shift
     if v.made is DrawSource.OF_Q and not fits and v.khat < khat_threshold(v.n):
@@ -184,13 +182,13 @@ def near_q(v: "Verdict", name: Name) -> Iterator[Finding]:
         yield Finding(Level.USABLE, f"q is close enough to the posterior {near}", (correction(v),))
 
 
-def low_ess(v: "Verdict", name: Name) -> Iterator[Finding]:
+def low_ess(v: Quality, name: Name) -> Iterator[Finding]:
     if v.made in WEIGHTED and not v.ess >= VERDICT.fewest_ess:
         drawn = f"the {v.n} draws of q that were resampled by importance"
         yield Finding(Level.USABLE, f"{drawn} have an effective sample size of {v.ess:.0f}", (DRAWS,))
 
 
-def heavy_weights(v: "Verdict", name: Name) -> Iterator[Finding]:
+def heavy_weights(v: Quality, name: Name) -> Iterator[Finding]:
     """Weights without a variance, most of which are worth little: resampled tails may end too soon."""
     near = VERDICT.good_khat <= v.khat < khat_threshold(v.n)
     if v.made in WEIGHTED and near and v.ess < VERDICT.good_share * v.n:
@@ -200,7 +198,7 @@ def heavy_weights(v: "Verdict", name: Name) -> Iterator[Finding]:
         yield Finding(Level.USABLE, why, (MOVED, RUNS))
 
 
-def correction(v: "Verdict") -> Step:
+def correction(v: Quality) -> Step:
     """To ask for what would be done about draws of q."""
     n = CORRECTION.proposals
     enough = v.khat < khat_threshold(v.n) and is_enough(v.ess / v.n * n, n) and not v.modes
@@ -208,7 +206,7 @@ def correction(v: "Verdict") -> Step:
     return Step("--correct", f"Use corrected draws, {how}: omit --algorithm, or add --correct.")
 
 
-def worst_of_q(v: "Verdict", name: Name) -> str:
+def worst_of_q(v: Quality, name: Name) -> str:
     """The coordinates whose means the weights would move, or whose k-hat is worst, most of all first."""
     order = np.argsort(-np.abs(v.shifts), kind="stable")
     off = [k for k in order if abs(v.shifts[k]) >= VERDICT.most_shift or v.khats[k] >= khat_threshold(v.n)]
@@ -226,7 +224,7 @@ def named(coordinates: Sequence[int], name: Name) -> str:
 # --- Draws of chains ------------------------------------------------------------------------------
 
 
-def not_stationary(v: "Verdict", name: Name) -> Iterator[Finding]:
+def not_stationary(v: Quality, name: Name) -> Iterator[Finding]:
     if v.moved:
         drift = v.moved.mixing.largest_drift
         if drift >= MOVES.drift:
@@ -236,7 +234,7 @@ def not_stationary(v: "Verdict", name: Name) -> Iterator[Finding]:
             yield Finding(level_of_drift(drift), why, OTHER_FORM)
 
 
-def starts_disagree(v: "Verdict", name: Name) -> Iterator[Finding]:
+def starts_disagree(v: Quality, name: Name) -> Iterator[Finding]:
     if v.moved:
         apart = float(v.moved.mixing.apart.max(initial=0.0))
         if apart >= MOVES.drift:
@@ -249,7 +247,7 @@ def level_of_drift(sds: float) -> Level:
     return Level.USABLE if sds <= VERDICT.most_drift else Level.POOR
 
 
-def slow_moves(v: "Verdict", name: Name) -> Iterator[Finding]:
+def slow_moves(v: Quality, name: Name) -> Iterator[Finding]:
     """Of chains alone: draws that were chosen by weights are independent before they are moved."""
     if v.made is DrawSource.MOVED and v.moved:
         effective, chains = v.moved.mixing.fewest_effective, v.moved.chains
@@ -265,7 +263,7 @@ def worst_of(sizes: Array, name: Name, least: float = MOVES.drift) -> str:
     return named([int(k) for k in np.argsort(-sizes, kind="stable") if sizes[k] >= least], name)
 
 
-def divergent(v: "Verdict", name: Name) -> Iterator[Finding]:
+def divergent(v: Quality, name: Name) -> Iterator[Finding]:
     if v.made is DrawSource.MOVED and v.moved and v.moved.divergent > VERDICT.most_divergent:
         why = (
             f"{v.moved.divergent:.1%} of the HMC moves diverged, even with short steps: part of the "
@@ -274,7 +272,7 @@ def divergent(v: "Verdict", name: Name) -> Iterator[Finding]:
         yield Finding(Level.USABLE, why, OTHER_FORM)
 
 
-def heavy_tails(v: "Verdict", name: Name) -> Iterator[Finding]:
+def heavy_tails(v: Quality, name: Name) -> Iterator[Finding]:
     if heavy := [int(k) for k in np.argsort(-v.tails, kind="stable") if v.tails[k] > VERDICT.heavy_tail]:
         tails = f"the tails of {named(heavy, name)}, unconstrained, are so heavy"
         yield Finding(Level.USABLE, f"{tails} that means and sds may not exist; quantiles do", (QUANTILES,))
@@ -283,7 +281,7 @@ def heavy_tails(v: "Verdict", name: Name) -> Iterator[Finding]:
 # --- Earlier fits that stand for the rows before them ------------------------------------------
 
 
-def far_before(v: "Verdict", name: Name) -> Iterator[Finding]:
+def far_before(v: Quality, name: Name) -> Iterator[Finding]:
     """An earlier q that was not the posterior of the rows before it: later updates do not correct that."""
     levels = [level_of_earlier(quality) for quality in v.updates]
     if far := [k for k, level in enumerate(levels) if level is not Level.GOOD]:
@@ -297,7 +295,7 @@ def far_before(v: "Verdict", name: Name) -> Iterator[Finding]:
         yield Finding(levels[worst], why, (ALL_DATA,))
 
 
-def level_of_earlier(quality: "WeightQuality") -> Level:
+def level_of_earlier(quality: WeightQuality) -> Level:
     """How far a q stands for its posterior: means differ by at most sqrt(n / ess - 1) sds of q."""
     share = quality.ess / quality.n
     if are_alike(quality.ess, quality.n):
@@ -311,7 +309,7 @@ def level_of_earlier(quality: "WeightQuality") -> Level:
 # --- Modes ---------------------------------------------------------------------------------------
 
 
-def other_modes(v: "Verdict", name: Name) -> Iterator[Finding]:
+def other_modes(v: Quality, name: Name) -> Iterator[Finding]:
     """Modes that are no images of q's own."""
     if own := [mode for mode in v.modes if not mode.is_symmetric]:
         modes = "is another mode" if len(own) == 1 else f"are {len(own)} other modes"
@@ -324,7 +322,7 @@ def other_modes(v: "Verdict", name: Name) -> Iterator[Finding]:
             yield Finding(Level.POOR, f"there {modes}, {mass}", (correction(v), ONE_MODE))
 
 
-def symmetric_modes(v: "Verdict", name: Name) -> Iterator[Finding]:
+def symmetric_modes(v: Quality, name: Name) -> Iterator[Finding]:
     """Modes of the same height and curvature as q's own, as where labels can be exchanged."""
     if own := [mode for mode in v.modes if mode.is_symmetric]:
         affected = np.any([np.abs(mode.offset) >= 1 for mode in own], axis=0)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import Any, BinaryIO, Protocol
 
 import numpy as np
 
@@ -15,10 +15,6 @@ from ppl.kernel.draws.columns import Floats, reshape, variables
 from ppl.results.arguments.tree import Values
 from ppl.results.files.arviz_versions import netcdf_bytes
 from ppl.system.distribution import requirements
-
-if TYPE_CHECKING:
-    from ppl.results.fits.fit import Fit
-
 
 CSV = ("", ".csv")
 """Suffixes of CSV files."""
@@ -31,7 +27,20 @@ About = Mapping[str, str]
 """What a file says of its fit, by name (provenance.entries)."""
 
 
-def save_draws(fit: "Fit", path: str | Path, arguments: Values | None = None) -> None:
+class FitToSave(Protocol):
+    """What a file of draws has of a fit."""
+
+    @property
+    def column_names(self) -> tuple[str, ...]: ...
+    @property
+    def about(self) -> dict[str, str]: ...
+    def draws(self) -> Floats: ...
+    def method_variables(self) -> dict[str, Floats]: ...
+    def to_arviz(self) -> Any: ...
+    def save_csv(self, path: str | Path, arguments: Values | None) -> object: ...
+
+
+def save_draws(fit: FitToSave, path: str | Path, arguments: Values | None = None) -> None:
     """Writes the draws of a fit: `.npz`, `.nc` (NetCDF, by ArviZ), `.parquet`, or CSV (`.csv`, or no suffix).
 
     `arguments` is for the comments of a CSV file (see Fit.save_csv). Every format says how the draws were
@@ -96,16 +105,16 @@ def _write(
     write_table(pyarrow.Table.from_arrays(arrays, [*first, *columns], metadata=about), part)
 
 
-def _table(fit: "Fit", part: BinaryIO, suffix: str) -> None:
+def _table(fit: FitToSave, part: BinaryIO, suffix: str) -> None:
     """`log_p__` and `log_g__` are as in the CSV file."""
     _write(part, suffix, fit.column_names, fit.draws(), fit.about, fit.method_variables())
 
 
-def _netcdf(fit: "Fit", part: BinaryIO, suffix: str) -> None:
+def _netcdf(fit: FitToSave, part: BinaryIO, suffix: str) -> None:
     part.write(netcdf_bytes(fit.to_arviz()))
 
 
-Writer = Callable[["Fit", BinaryIO, str], None]
+Writer = Callable[[FitToSave, BinaryIO, str], None]
 """Writes the draws of a fit to an open file, in the format of a suffix."""
 WRITERS: Mapping[str, Writer] = {".npz": _table, ".nc": _netcdf, ".parquet": _table}
 EXTRAS = {".nc": "arviz", ".parquet": "parquet"}

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -93,6 +93,23 @@ class Expected(Mapping[str, Floats]):
             MissingPackage: pandas is not installed.
         """
         return self.summary().to_pandas()
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class ExpectedOverGrid:
+    """Expected values over the values `grid` of a predictor, and over `groups`, those of `by`.
+
+    `points` are the data: predictor, `by` and outcome, (rows,) each. `others` are the values of the other
+    predictors.
+    """
+
+    predictor: str
+    grid: Sequence[Any]
+    by: str
+    groups: Sequence[Any]
+    expected: Expected
+    points: Mapping[str, tuple[Any, Any, Any]]
+    others: Mapping[str, Any]
 
 
 def word(axis: Axis, k: int) -> str:

@@ -18,29 +18,23 @@ from ppl.kernel.draws.columns import Floats
 from ppl.kernel.ir import nodes as ir
 from ppl.kernel.language import ast
 from ppl.optimise.forms import ARRAYS
-from ppl.results.fits.by_row import arrays_of, compiled_as
-from ppl.results.fits.tied_draws import Drawn, given_tied
+from ppl.results.fits.by_row import arrays_of
+from ppl.results.fits.tied_draws import Drawn, RowsInPart, compiled, given_tied
 from ppl.results.report.style import TableStyle
 from ppl.run.table import Table, tabulate
 from ppl.structure.observed.conditioned import Given as GivenNames
 from ppl.structure.observed.flow import data_of
-from ppl.structure.observed.new_rows import NewRows, Predicting, Shapes
+from ppl.structure.observed.new_rows import NewRows, Predicting
 
 Entries = Mapping[str, NDArray[np.bool_]]
 """Of modelled data that new rows hold, which entries are given."""
 
 
 @dataclass(frozen=True)
-class Conditioned:
+class Conditioned(RowsInPart):
     """New rows: the program that draws what they lack, its data, and what they hold."""
 
-    posterior: LogDensity
-    found: NewRows
     predicting: Predicting
-    values: Mapping[str, Any]
-    entries: Entries
-    shapes: tuple[Shapes, Shapes, Shapes]
-    """Of what the fit gives; of parameters, at the fit and for new rows."""
 
     def outputs(self, us: Floats, seed: int) -> Drawn:
         """What is asked for; DataError where nothing is left to draw."""
@@ -68,8 +62,8 @@ class Conditioned:
 
     def tabulated(self, text: str, us: Floats, seed: int) -> Table:
         """All columns of the program at `us`; what was missing at the fit stands last there."""
-        made = self.compiled(text, {})
-        table = tabulate(made, us[:, : made.param_unc_num()], seed)
+        posterior = self.compiled(text, {})
+        table = tabulate(posterior, us[:, : posterior.param_unc_num()], seed)
         if table.failed == len(table.rows) and (name := self.lagged):
             raise InferenceError(
                 f"Predictions could not be computed at any of {table.failed} draws: `{name}` follows its own "
@@ -84,10 +78,6 @@ class Conditioned:
         """A variable that is drawn given values of itself; "" for none."""
         own = self.predicting
         return next((name for name in own.drawn if name in own.dependence.priors.get(name, ())), "")
-
-    def compiled(self, text: str, more: Mapping[str, Any]) -> LogDensity:
-        made: LogDensity = compiled(self.posterior, text, "predictions").condition({**self.values, **more})
-        return made
 
 
 def varies(name: str, first: Drawn, second: Drawn) -> bool:
@@ -146,9 +136,9 @@ def scored(
         ModelError, DataError: as for predictions; or the outcomes are not given.
     """
     rows = conditioned_on(posterior, data)
-    require_modelled(outcomes, rows.found.modelled)
+    require_modelled(outcomes, rows.new_rows.modelled)
     names = list(outcomes or rows.entries)
-    for name in names or rows.found.modelled[-1:]:
+    for name in names or rows.new_rows.modelled[-1:]:
         if name not in rows.entries:
             raise DataError(f"The new rows hold no value of `{name}` to score.", name)
     drawn, found = rows.draws(us, seed, names), {}
@@ -229,7 +219,7 @@ def conditioned_on(
     sized = compiled(posterior, found.for_sizes(shapes), "sizes").condition({**given_values, **values})
     new = {v.name: v.shape for v in sized.variables["parameters"]}
     predicting = found.predicting(shapes, old, new)
-    return Conditioned(posterior, found, predicting, values, entries, (shapes, old, new))
+    return Conditioned(posterior, found, values, entries, (shapes, old, new), predicting)
 
 
 def coded_as_at_the_fit(posterior: LogDensity, data: Given) -> dict[str, Any]:
@@ -300,11 +290,6 @@ def groups_in(posterior: LogDensity, values: Mapping[str, Any]) -> dict[str, int
             largest = int(np.nanmax(values[d.name]))
             found[bound.name] = max(largest, found.get(bound.name, largest))
     return found
-
-
-def compiled(posterior: LogDensity, text: str, what: str) -> Any:
-    """A program for new rows, in which no data of the fit are missing."""
-    return compiled_as(posterior, text, what).changed(missing=frozenset())
 
 
 def values_of_fit(posterior: LogDensity, found: NewRows) -> dict[str, Any]:

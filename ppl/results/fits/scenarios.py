@@ -11,7 +11,7 @@ from ppl.density.log_density import LogDensity
 from ppl.errors import DataError, UnknownName
 from ppl.kernel.draws.columns import Floats
 from ppl.programs.rewriting import text_of
-from ppl.results.fits.expected import Axis, Expected, Summarise, axes_of
+from ppl.results.fits.expected import Axis, Expected, ExpectedOverGrid, Summarise, axes_of
 from ppl.results.fits.new_rows import predicted
 from ppl.results.report.summary import Summary
 from ppl.structure.observed.new_rows import NewRows
@@ -139,8 +139,7 @@ def text_of_value(value: Any) -> str:
 # --- Over a grid ---------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, repr=False, eq=False)
-class Effects:
+class Effects(ExpectedOverGrid):
     """Expected values over a grid of a predictor, the others at their mean, integers at their mode.
 
     `grid` are the values of the predictor, `groups` those of `by`; `expected` has an array (draws, grid) by
@@ -155,14 +154,6 @@ class Effects:
         >>> effects.grid, effects.expected["y"].shape
         ([1.0, 2.0, 3.0], (1000, 3))
     """
-
-    predictor: str
-    grid: Sequence[Any]
-    by: str
-    groups: Sequence[Any]
-    expected: Expected
-    points: Mapping[str, tuple[Any, Any, Any]]
-    others: Mapping[str, Any]
 
     def __repr__(self) -> str:
         by = f" by {self.by}" if self.by else ""

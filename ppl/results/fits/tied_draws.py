@@ -1,8 +1,8 @@
 """What new rows lack, drawn given what they hold of data that depend on it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,19 +13,42 @@ from ppl.kernel.draws.columns import Floats, reshape
 from ppl.kernel.draws.names import variable_of
 from ppl.kernel.language import ast
 from ppl.methods.moves.conditional import conditional
+from ppl.results.fits.by_row import compiled_as
 from ppl.results.fits.log_prob import unconstrained_of
 from ppl.run.driver import threads_of_fit
 from ppl.run.posterior_target import PosteriorTarget
 from ppl.run.table import Table, tabulate
 from ppl.structure.observed.completed import Completion
-from ppl.structure.observed.new_rows import Predicting
+from ppl.structure.observed.new_rows import NewRows, Predicting, Shapes
 from ppl.structure.observed.tied import Tied
-
-if TYPE_CHECKING:
-    from ppl.results.fits.new_rows import Conditioned
 
 MOVES_STREAM = 0x7465
 """The stream "te" of the moves, apart from those of the inference and of generated quantities."""
+
+
+@dataclass(frozen=True)
+class RowsInPart:
+    """New rows, of which some values are not known: their data, and the entries that are given.
+
+    `shapes` are those of what the fit gives; of parameters, at the fit and for new rows.
+    """
+
+    posterior: LogDensity
+    new_rows: NewRows
+    values: Mapping[str, Any]
+    entries: Mapping[str, NDArray[np.bool_]]
+    shapes: tuple[Shapes, Shapes, Shapes]
+
+    def compiled(self, text: str, more: Mapping[str, Any]) -> LogDensity:
+        """The posterior of a program for these rows."""
+        model = compiled(self.posterior, text, "predictions")
+        posterior: LogDensity = model.condition({**self.values, **more})
+        return posterior
+
+
+def compiled(posterior: LogDensity, text: str, what: str) -> Any:
+    """A program for new rows, in which no data of the fit are missing."""
+    return compiled_as(posterior, text, what).changed(missing=frozenset())
 
 
 @dataclass(frozen=True)
@@ -48,7 +71,7 @@ class Drawn:
         return reshape(self.table.rows, self.table.columns, self.program.log_lik[name])
 
 
-def given_tied(rows: "Conditioned", us: Floats, seed: int, tied: Tied, tables: tuple[Table, Table]) -> Drawn:
+def given_tied(rows: RowsInPart, us: Floats, seed: int, tied: Tied, tables: tuple[Table, Table]) -> Drawn:
     """What new rows lack, with what is tied drawn by its density from draws that ignore what they hold.
 
     Raises:
@@ -57,26 +80,26 @@ def given_tied(rows: "Conditioned", us: Floats, seed: int, tied: Tied, tables: t
     """
     refuse_discrete(rows, tied)
     shapes, old, new = rows.shapes
-    program = rows.found.predicting(shapes, old, new, tied)
+    program = rows.new_rows.predicting(shapes, old, new, tied)
     places = {c.name: missing(rows, c, tables[0]) for c in program.unknown}
     indices = {
         at: p[:, k] + 1 for c in program.unknown for k, at in enumerate(c.at) for p in [places[c.name]]
     }
     counts = {c.count: len(places[c.name]) for c in program.unknown}
-    made = rows.compiled(program.text(program.all_quantities), {**counts, **indices})
-    dim = made.param_unc_num() - sum(counts.values())
-    starts = [start_of(made, us[:, :dim], table, program.unknown, places) for table in tables]
-    moves = np.arange(made.param_unc_num()) >= dim
-    target = PosteriorTarget(made).with_gradients_in(moves)
+    posterior = rows.compiled(program.text(program.all_quantities), {**counts, **indices})
+    dim = posterior.param_unc_num() - sum(counts.values())
+    starts = [start_of(posterior, us[:, :dim], table, program.unknown, places) for table in tables]
+    moves = np.arange(posterior.param_unc_num()) >= dim
+    target = PosteriorTarget(posterior).with_gradients_in(moves)
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(MOVES_STREAM,)))
-    with threads_of_fit(made):
-        found = conditional(target, us[:, :dim], starts[0][:, dim:], starts[1][:, dim:], rng)
-    if not found.forgotten:
+    with threads_of_fit(posterior):
+        ending = conditional(target, us[:, :dim], starts[0][:, dim:], starts[1][:, dim:], rng)
+    if not ending.forgotten:
         raise InferenceError(
             f"Draws of {listed(tied.unknown)} given {listed(tied.conditions)} do not converge. Predict fewer "
             f"rows at once, or leave out {listed(tied.conditions)}."
         )
-    table = tabulate(made, np.concatenate([starts[0][:, :dim], found.points], axis=1), seed)
+    table = tabulate(posterior, np.concatenate([starts[0][:, :dim], ending.points], axis=1), seed)
     table.require_some("Predictions")
     return Drawn(table, program)
 
@@ -85,10 +108,9 @@ def listed(names: Iterable[str]) -> str:
     return ", ".join(f"`{name}`" for name in sorted(names))
 
 
-def refuse_discrete(rows: "Conditioned", tied: Tied) -> None:
+def refuse_discrete(rows: RowsInPart, tied: Tied) -> None:
     """DataError where a discrete value would have to be drawn given what depends on it."""
-    found = rows.found
-    discrete = {name for name in tied.unknown if found.is_int(name)}
+    discrete = {name for name in tied.unknown if rows.new_rows.is_int(name)}
     if discrete:
         name = min(tied.conditions)
         raise DataError(
@@ -99,20 +121,20 @@ def refuse_discrete(rows: "Conditioned", tied: Tied) -> None:
         )
 
 
-def missing(rows: "Conditioned", c: Completion, table: Table) -> NDArray[np.intp]:
+def missing(rows: RowsInPart, c: Completion, table: Table) -> NDArray[np.intp]:
     """The places (missing, axes) of what is not known, counted from 0."""
     shape = reshape(table.rows[:1], table.columns, c.name).shape[1:]
     _, old, _ = rows.shapes
     known = np.zeros(shape, bool)
     if c.name in rows.entries:
         known = rows.entries[c.name]
-    elif c.name in old and not rows.found.by_row(c.declared):
+    elif c.name in old and not rows.new_rows.by_row(c.declared):
         known[tuple(slice(n) for n in old[c.name])] = True
     return np.argwhere(~known)
 
 
 def start_of(
-    made: LogDensity,
+    posterior: LogDensity,
     us: Floats,
     table: Table,
     unknown: Sequence[Completion],
@@ -123,6 +145,6 @@ def start_of(
     entries = [drawn[c.name][(slice(None), *places[c.name].T)].reshape(len(us), -1) for c in unknown]
     if not any(ast.limits(c.type) for c in unknown):
         return np.concatenate([us, *entries], axis=1)
-    of_fit = len(made.param_names()) - sum(map(len, places.values()))
+    of_fit = len(posterior.param_names()) - sum(map(len, places.values()))
     columns = np.concatenate([table.rows[:, :of_fit], *entries], axis=1)
-    return unconstrained_of(made, made.param_names(), columns)
+    return unconstrained_of(posterior, posterior.param_names(), columns)

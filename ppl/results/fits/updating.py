@@ -12,8 +12,8 @@ from ppl.data.levels import Factor
 from ppl.data.shares import Share
 from ppl.density.compiled_program import as_declared
 from ppl.density.log_density import Floats, LogDensity
-from ppl.density.rows import ROW_SPLIT, ByRows
-from ppl.density.updated import Earlier, Site, positions, site_of, whole_rows
+from ppl.density.rows import ROW_SPLIT, ByRows, by_rows, whole_rows
+from ppl.density.updated import Earlier, Site, positions, site_of
 from ppl.errors import DataError, InferenceError
 from ppl.kernel.advi.target import Known
 from ppl.kernel.density.reading import leaves
@@ -128,7 +128,7 @@ def groups_of_new_levels(posterior: LogDensity, given: Mapping[str, Any]) -> dic
 def has_terms(both: LogDensity, batches: ByRows, names: tuple[str, ...], u: Floats) -> bool:
     """Whether the first rows are those of an earlier posterior: their terms at `u` (dim,) are the same."""
     point, rows = np.zeros(both.param_unc_num()), np.arange(batches.n_rows)
-    point[positions(names, both)] = u
+    point[positions(names, both.param_unc_names())] = u
     terms = whole_rows(both, batches.split.size).row_terms(point, rows)
     return bool(np.isclose(terms, batches.row_terms(u, rows), rtol=ROW_SPLIT.tolerance))
 
@@ -160,7 +160,7 @@ def before_rows(posterior: LogDensity, us: Floats) -> Earlier:
     rows = before.rows if before else rows_to_update(posterior)
     site = Site(0.0, np.zeros(len(names)), np.zeros((len(names), len(names))))
     if before:
-        at = positions(before.names, posterior)
+        at = positions(before.names, names)
         site.linear[at], site.precision[np.ix_(at, at)] = before.site.linear, before.site.precision
         site = replace(site, constant=before.site.constant)
     groups = {size: int(posterior.d.of(size)) for size in sizes_of_groups(posterior, rows)}
@@ -193,7 +193,7 @@ def rows_to_update(posterior: LogDensity) -> str:
     (rows,) = found.rows
     if posterior.model.data_schema.get(rows) != "int":
         raise not_updated(f"`{rows}`, which counts the rows, is not a size of the data block", span)
-    batches = posterior.by_rows(rows)
+    batches = by_rows(posterior, rows)
     for d in found.program.parameters:
         if found.by_row(d) and d.name in dict(batches.split.parameters):
             raise not_updated(f"`{d.name}` has an entry for each row, which new rows lack", d.name_span)

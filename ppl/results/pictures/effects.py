@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.results.fits.expected import word
-from ppl.results.fits.scenarios import Effects
+from ppl.results.fits.expected import ExpectedOverGrid, word
 from ppl.results.pictures.canvas import COLOURS, Look, legend, panels
 from ppl.results.pictures.kind import EFFECTS, Kind, always
 from ppl.results.pictures.material import Material
@@ -27,40 +26,42 @@ Values = NDArray[Any]
 
 def draw(material: Material, look: Look) -> "list[Axes]":
     """A panel for each outcome, or each of its categories; a line, or a point a level, for each group."""
-    found = material.effects
-    assert found is not None
-    own = [(name, k) for name, x in found.expected.items() for k in columns(found, x)]
+    effect = material.effects
+    assert effect is not None
+    own = [(name, k) for name, x in effect.expected.items() for k in columns(effect, x)]
     each = panels(look, len(own), min(len(own), 3) if look.wide else 1, 3.0)
     for axes, (name, k) in zip(each, own, strict=True):
-        panel(axes, found, name, k, look.style)
-    if found.by:
+        panel(axes, effect, name, k, look.style)
+    if effect.by:
         legend(each)
         each[0].set_title(each[0].get_title() if look.wide else "")  # where the legend stands
     return each
 
 
-def columns(found: Effects, x: Values) -> Iterator[int | None]:
+def columns(effect: ExpectedOverGrid, x: Values) -> Iterator[int | None]:
     """The last axis of expected values of categories, or of vectors; None where there is none."""
-    if x.ndim > 2 + bool(found.by):
+    if x.ndim > 2 + bool(effect.by):
         yield from range(x.shape[-1])
     else:
         yield None
 
 
-def panel(axes: "Axes", found: Effects, name: str, k: int | None, style: TableStyle) -> None:
+def panel(axes: "Axes", effect: ExpectedOverGrid, name: str, k: int | None, style: TableStyle) -> None:
     """The expected values of one outcome, or category `k`."""
-    x = found.expected[name] if k is None else found.expected[name][..., k]
-    grid, at, of_group, observed = found.grid, np.arange(len(found.grid)), found.points[name][1], None
+    x = effect.expected[name] if k is None else effect.expected[name][..., k]
+    grid, at, of_group, observed = effect.grid, np.arange(len(effect.grid)), effect.points[name][1], None
     is_factor = isinstance(grid[0], str)
     places = at if is_factor else np.array(grid, float)
-    for g, (group, colour) in enumerate(zip(found.groups or [None], cycle(COLOURS), strict=False)):
+    for g, (group, colour) in enumerate(zip(effect.groups or [None], cycle(COLOURS), strict=False)):
         own = x if group is None else x[:, :, g]
         low, _, high = np.array([np.quantile(y, style.probabilities(y)) for y in own.T]).T
-        label = "" if group is None else f"{found.by} = {group if isinstance(group, str) else f'{group:.4g}'}"
-        rows = rows_of(of_group, found.groups, g)
-        observed = points(found, name, k, rows)
+        label = (
+            "" if group is None else f"{effect.by} = {group if isinstance(group, str) else f'{group:.4g}'}"
+        )
+        rows = rows_of(of_group, effect.groups, g)
+        observed = points(effect, name, k, rows)
         if is_factor:
-            beside = places + DODGE * (g - (len(found.groups or [0]) - 1) / 2)
+            beside = places + DODGE * (g - (len(effect.groups or [0]) - 1) / 2)
             axes.vlines(beside, low, high, color=colour, linewidth=2)
             axes.plot(beside, own.mean(axis=0), "o", color=colour, markersize=5, label=label)
             axes.plot(beside[observed[0].astype(int)], observed[1], "x", color=colour, alpha=0.6)
@@ -71,9 +72,9 @@ def panel(axes: "Axes", found: Effects, name: str, k: int | None, style: TableSt
     if is_factor:
         axes.set_xticks(at, grid)
         axes.set_xlim(-0.5, len(grid) - 0.5)
-    of = "" if k is None else f"[{word(found.expected.axes[name][-1], k)}]"
+    of = "" if k is None else f"[{word(effect.expected.axes[name][-1], k)}]"
     axes.set(
-        xlabel=found.predictor,
+        xlabel=effect.predictor,
         ylabel=f"expected {name}{of}",
         title=f"{name}{of}: mean, {style.share} interval, data",
     )
@@ -88,19 +89,19 @@ def rows_of(by: Values | None, groups: Any, g: int) -> Values | slice:
     return np.asarray(np.abs(by[:, None] - np.array(groups)).argmin(axis=1) == g)
 
 
-def points(found: Effects, name: str, k: int | None, rows: Values | slice) -> tuple[Values, Values]:
+def points(effect: ExpectedOverGrid, name: str, k: int | None, rows: Values | slice) -> tuple[Values, Values]:
     """The data of some rows: each, or of outcomes that are 0 or 1, and of categories, shares of similar rows.
 
     Of a factor they are means by level, at the number of the level.
     """
-    x, _, y = found.points[name]
+    x, _, y = effect.points[name]
     x, y = x[rows], y[rows].astype(float) if y.ndim == 1 else y[rows][:, k].astype(float)
-    of_category = k is not None and found.points[name][2].ndim == 1
+    of_category = k is not None and effect.points[name][2].ndim == 1
     y = np.where(np.isnan(y), np.nan, y == k + 1) if of_category and k is not None else y
     there = ~np.isnan(y)
     x, y = x[there], y[there]
-    if isinstance(found.grid[0], str):
-        levels = [*found.grid]
+    if isinstance(effect.grid[0], str):
+        levels = [*effect.grid]
         return means(np.array([levels.index(level) for level in x], int), y)
     if not np.isin(y, (0, 1)).all() or not len(y):
         return x, y
@@ -129,8 +130,8 @@ EFFECTS_KIND = Kind(
 )
 
 
-def axes_of(found: Effects, interval: float, hdi: bool, narrow: bool) -> Any:
+def axes_of(effect: ExpectedOverGrid, interval: float, hdi: bool, narrow: bool) -> Any:
     """The axes of the picture, an array of several."""
     look = Look(not narrow, managed=True, style=TableStyle(interval, hdi))
-    each = EFFECTS_KIND.axes(Material((), (), effects=found), look)
+    each = EFFECTS_KIND.axes(Material((), (), effects=effect), look)
     return each[0] if len(each) == 1 else np.array(each)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -16,9 +16,9 @@ from ppl.kernel.draws.columns import Floats, chosen
 from ppl.kernel.ir import nodes as ir
 from ppl.results.arguments.tree import Values
 from ppl.results.calibration.simulations import prior_draws, simulations_of
-from ppl.results.files.config import comment_lines
+from ppl.results.files.config import Config, comment_lines
 from ppl.results.files.read_csv import DrawsFile, read_config
-from ppl.results.fits.scenarios import Effects
+from ppl.results.fits.expected import ExpectedOverGrid
 from ppl.results.pictures.kind import EFFECTS, OUTCOMES, PRIOR, ROWS, Kind, Need
 from ppl.results.pictures.material import (
     Draws,
@@ -30,9 +30,6 @@ from ppl.results.pictures.material import (
     replicated_outcomes,
 )
 from ppl.results.report.log_lik import POINTWISE, LogLik
-
-if TYPE_CHECKING:
-    from ppl.results.fits.variables import VariablesOfDraws
 
 DRAWS_OF_PRIOR = 1000
 """Draws of the prior that a picture shows."""
@@ -54,7 +51,7 @@ class Source(Protocol):
     def outcomes(self) -> Mapping[str, Replicated]: ...
     def log_liks(self) -> tuple[LogLik, ...]: ...
     def prior(self) -> Overlay: ...
-    def effects(self) -> Effects | None: ...
+    def effects(self) -> ExpectedOverGrid | None: ...
 
 
 COMPUTED: Mapping[Need, Callable[[Source], dict[str, Any]]] = {
@@ -85,11 +82,27 @@ def with_needs(material: Material, kinds: Iterable[Kind], source: Source, named:
 # --- Fits ----------------------------------------------------------------------------------------
 
 
+class FitToDraw(Protocol):
+    """What pictures read of a fit or of chains."""
+
+    @property
+    def posterior(self) -> LogDensity: ...
+    @property
+    def column_names(self) -> tuple[str, ...]: ...
+    @property
+    def _chain_rows(self) -> list[Floats]: ...
+    def config(self, arguments: Values) -> Config: ...
+    def method_variables(self) -> dict[str, Floats]: ...
+    def predictive(self, seed: int) -> dict[str, Floats]: ...
+    def effects(self, predictor: str, by: str | None, *, seed: int) -> ExpectedOverGrid: ...
+    def _pointwise(self, outcome: str | None, name: str) -> list[LogLik]: ...
+
+
 @dataclass(frozen=True)
 class FitSource:
     """A fit with its program and data: one outcome by name, or all, in groups by a column of the data."""
 
-    fit: "VariablesOfDraws"
+    fit: FitToDraw
     outcome: str = ""
     by: str = ""
     seed: int = 1
@@ -119,7 +132,7 @@ class FitSource:
     def prior(self) -> Overlay:
         return prior_of(self.fit.posterior, self.seed)
 
-    def effects(self) -> Effects | None:
+    def effects(self) -> ExpectedOverGrid | None:
         fit = self.fit
         return fit.effects(self.predictor, self.by or None, seed=self.seed) if self.predictor else None
 
@@ -134,7 +147,7 @@ class Approximation(Protocol):
     def outcome(self) -> Outcome: ...
 
 
-def files_of(fit: "VariablesOfDraws", arguments: Values = MappingProxyType({})) -> tuple[DrawsFile, ...]:
+def files_of(fit: FitToDraw, arguments: Values = MappingProxyType({})) -> tuple[DrawsFile, ...]:
     """The draws of each chain, as a file of them is read; `arguments` are further ones of its comments."""
     config, chains = read_config(comment_lines(fit.config(arguments))), fit._chain_rows
     stats = {name: x.reshape(len(chains[0]), -1) for name, x in fit.method_variables().items()}

@@ -18,7 +18,7 @@ from ppl.kernel.draws.names import variable_of
 from ppl.results.files.arviz import REPLICATED
 from ppl.results.files.read_csv import DrawsFile
 from ppl.results.fits.density import varies
-from ppl.results.fits.scenarios import Effects
+from ppl.results.fits.expected import ExpectedOverGrid
 from ppl.results.report.log_lik import LogLik
 
 MOST_GROUPS = 60
@@ -102,7 +102,7 @@ class Material:
     prior: Overlay | None = None
     supports: Mapping[str, Support] = field(default_factory=dict)
     transform: Callable[[Floats], Floats] | None = None
-    effects: Effects | None = None
+    effects: ExpectedOverGrid | None = None
 
     @cached_property
     def draws(self) -> Draws:

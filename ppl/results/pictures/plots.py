@@ -2,20 +2,17 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ppl.arguments import checks
 from ppl.kernel.draws.columns import Floats
 from ppl.results.pictures.canvas import Look
-from ppl.results.pictures.gather import FitSource, with_needs
+from ppl.results.pictures.gather import FitSource, FitToDraw, with_needs
 from ppl.results.pictures.kind import Kind
 from ppl.results.pictures.table import KINDS, parts
 from ppl.results.report.style import TableStyle
-
-if TYPE_CHECKING:
-    from ppl.results.fits.variables import VariablesOfDraws
 
 
 class Plots:
@@ -27,7 +24,7 @@ class Plots:
         ('Effects', ['theta.1', 'theta.2'])
     """
 
-    def __init__(self, fit: "VariablesOfDraws") -> None:
+    def __init__(self, fit: FitToDraw) -> None:
         self._fit = fit
 
     def __dir__(self) -> list[str]:
@@ -50,7 +47,7 @@ class Plots:
 class Picture:
     """A kind of picture of a fit; call it to draw it."""
 
-    def __init__(self, fit: "VariablesOfDraws", kind: Kind) -> None:
+    def __init__(self, fit: FitToDraw, kind: Kind) -> None:
         self._fit, self._kind = fit, kind
 
     @checks

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import ppl
+from ppl.density.rows import by_rows
 from ppl.kernel.draws.columns import reshape
 from ppl.stages import show_stage
 from ppl.structure.discrete.affine import known
@@ -118,7 +119,7 @@ def test_the_program_of_probabilities_is_compiled_once(monkeypatch: pytest.Monke
 
 def test_rows_of_a_mixture_are_taken_a_few_at_a_time() -> None:
     posterior, by_hand = posteriors("discrete_mixture")
-    batches = posterior.by_rows()
+    batches = by_rows(posterior)
     u = np.zeros(posterior.param_unc_num())
     each = [batches.minibatch(np.arange(k, k + 50)).log_density_gradient(u)[0] for k in range(0, 300, 50)]
     assert np.mean(each) == pytest.approx(by_hand.log_density(u))
