@@ -58,6 +58,16 @@ def test_hints_name_what_pip_finds():
             assert {*extras.split(",")} <= {*PROJECT["optional-dependencies"]}, hint
 
 
+def test_a_release_has_one_version_and_one_date():
+    """As `ppl --version` says it, in the citation, in the changelog and in the extension of the editor."""
+    citation = (ROOT / "CITATION.cff").read_text("utf-8")
+    (version,) = re.findall(r"^version: (.+)$", citation, re.MULTILINE)
+    (date,) = re.findall(r'^date-released: "(.+)"$', citation, re.MULTILINE)
+    newest = re.search(r"^## \[(\d.*?)\] - (.+)$", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
+    assert newest and newest.groups() == (VERSION, date) and version == VERSION
+    assert f"ppl-{VERSION}.vsix" in (ROOT / "cli/site/editors.md").read_text("utf-8")
+
+
 def test_extras_that_messages_name_are_those_of_the_project():
     extras = PROJECT["optional-dependencies"]
     assert {name: tuple(extras[name]) for name in EXTRAS} == EXTRAS

@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 NAME = "ppl-vi"
-VERSION = "0.1.0"
+VERSION = "1.0.0"
 EXTRAS = {
     "arviz": ("arviz>=0.20", "h5netcdf>=1.3", "h5py>=3.10", "xarray>=2025.9"),
     "docs": ("mkdocs>=1.6,<2", "mkdocs-material>=9.5"),
