@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-from ppl.compilation.phases import Compilation, depth_refused, run_phases
+from ppl.compilation.phases import Compilation, depth_refused
 from ppl.compile import Source, build_model, compilation
 from ppl.data import Inputs
 from ppl.density.statement_costs import cost_lines
@@ -13,7 +13,7 @@ from ppl.jax_backend.not_traceable import NotTraceable
 from ppl.kernel.ir.printer import print_program as print_ir
 from ppl.kernel.language.printer import print_program as print_ast
 from ppl.model import Model
-from ppl.optimise.forms import VALUES, form_named
+from ppl.optimise.forms import VALUES, Form, form_named
 from ppl.posterior import Posterior
 from ppl.results.report.latent_structure import latent_lines
 from ppl.structure.discrete import refused
@@ -50,7 +50,6 @@ def show_stage(
     """
     if stage not in STAGES:
         raise UnknownName("no stage", stage, STAGES)
-    phase, text = STAGES[stage]
     c, of_form = compilation(program, without=without), form_named(form)
     if stage == "python" and not of_form.runs:
         raise ArgumentError(f"the form {form!r} is not run by itself; print its stage 'ir'")
@@ -65,7 +64,7 @@ def show_stage(
             return _jax(posterior or build_model(c).condition())
         if stage != "ast" and c.discrete and c.discrete.needs_data:
             raise refused.needs_data(c.discrete.names, c.discrete.parameters[0].span)
-        stage_text = text(c, run_phases(c, phase, of_form))
+        stage_text = STAGES[stage](c, of_form)
     if posterior and stage == "plan":
         return "\n".join([stage_text, *cost_lines(posterior), *latent_lines(posterior)]) + "\n"
     return stage_text
@@ -82,12 +81,17 @@ def _jax(posterior: Posterior) -> str:
         raise ArgumentError(f"the program cannot be written as a function of JAX alone: {why}") from None
 
 
-STAGES: Mapping[str, tuple[str, Callable[[Compilation, Any], str]]] = {
-    "ast": ("check", lambda c, made: print_ast(made[0])),
-    "program": ("sum out", lambda c, made: print_ast(with_zero_products(*made) if c.discrete else made[0])),
-    "ir": ("passes", lambda c, made: print_ir(made)),
-    "python": ("emit", lambda c, made: made.emitted.text),
-    "jax": ("emit", lambda c, made: ""),
-    "plan": ("lower", lambda c, made: Model(c).plan),
+def _program(c: Compilation, form: Form) -> str:
+    program, facts = c.continuous
+    return print_ast(with_zero_products(program, facts) if c.discrete else program)
+
+
+STAGES: Mapping[str, Callable[[Compilation, Form], str]] = {
+    "ast": lambda c, form: print_ast(c.checked[0]),
+    "program": _program,
+    "ir": lambda c, form: print_ir(c.program(form)),
+    "python": lambda c, form: c.code(form).emitted.text,
+    "jax": lambda c, form: "",
+    "plan": lambda c, form: Model(c).plan,
 }
-"""The phase that a stage shows, and its text of what that phase made."""
+"""The text of each stage."""

@@ -1,19 +1,16 @@
 """The phases of the compiler: their order, what each makes, and other settings of the same program."""
 
-import pytest
 from typer.testing import CliRunner
 
 from ppl.cli.main import app
-from ppl.compilation.phases import PHASES, Compilation, run_phases
+from ppl.compilation.phases import PHASES, Compilation
 from ppl.source import SourceText
-from ppl.stages import STAGES
 
 PROGRAM = """
 data { int N; vector[N] y; }
 parameters { real m; array[N] int<lower=0, upper=1> z; }
 model { m ~ normal(0, 1); for (n in 1:N) { z[n] ~ bernoulli(0.3); y[n] ~ normal(m + z[n], 1); } }
 """
-MADE = ("checked", "completed", "discrete", "continuous", "lowered")
 
 
 def compilation() -> Compilation:
@@ -21,21 +18,22 @@ def compilation() -> Compilation:
 
 
 def test_a_phase_runs_those_before_it_and_none_after() -> None:
-    names = [phase.name for phase in PHASES]
-    assert names == ["check", "complete", "sum out", "lower", "passes", "emit", "load"]
-    until = {"check": 1, "complete": 2, "sum out": 4, "lower": 5}
-    for last, count in until.items():
+    trees = [*PHASES][:4]
+    for count, last in enumerate(trees, 1):
         c = compilation()
-        run_phases(c, last)
-        assert [name in vars(c) for name in MADE] == [k < count for k in range(len(MADE))], last
+        getattr(c, last)
+        assert [name for name in PHASES if name in vars(c)] == trees[:count]
         assert not c.programs and not c.codes
     c = compilation()
-    module = run_phases(c, "load")
-    assert "log_joint" in module.functions and [*c.codes] == ["values"]
+    c.program()
+    assert c.programs and not c.codes
 
 
-def test_every_stage_shows_a_phase() -> None:
-    assert {phase for phase, _ in STAGES.values()} <= {phase.name for phase in PHASES}
+def test_a_tree_takes_the_place_of_the_text() -> None:
+    c = compilation()
+    derived = c.changed(tree=c.continuous[0])
+    assert derived.code().emitted.text == c.code().emitted.text
+    assert derived.checked[0] is c.continuous[0] and derived.discrete is None
 
 
 def test_other_settings_are_of_the_same_program() -> None:
@@ -48,11 +46,6 @@ def test_other_settings_are_of_the_same_program() -> None:
     assert missing.name == "y" and not c.completions
 
 
-def test_no_phase_of_that_name() -> None:
-    with pytest.raises(KeyError, match="link"):
-        run_phases(compilation(), "link")
-
-
 def test_show_lists_the_phases() -> None:
     lines = CliRunner().invoke(app, ["show", "phases"]).output.splitlines()
-    assert lines == [f"{phase.name}: {phase.meaning}" for phase in PHASES]
+    assert lines == [f"{name}: {meaning}" for name, meaning in PHASES.items()]

@@ -92,7 +92,7 @@ def show_forms(name: None) -> None:
 def show_phases(name: None) -> None:
     from ppl.compilation.phases import PHASES
 
-    typer.echo("\n".join(f"{phase.name}: {phase.meaning}" for phase in PHASES))
+    typer.echo("\n".join(f"{name}: {meaning}" for name, meaning in PHASES.items()))
 
 
 def show_passes(name: None) -> None:

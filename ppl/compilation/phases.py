@@ -6,12 +6,11 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from ppl.arrays import NUMPY
 from ppl.compilation.made_of import made_of
 from ppl.compilation.programs import StoredProgram, in_cache
 from ppl.compilation.traits import Traits, traits_of
 from ppl.kernel.emit.emitted import Emitted
-from ppl.kernel.emit.load import Code, load
+from ppl.kernel.emit.load import Code
 from ppl.kernel.ir import nodes as ir
 from ppl.memory import MOST_TABLE_ENTRIES
 from ppl.optimise.draw_by_draw import DrawByDraw
@@ -57,6 +56,8 @@ class Compilation:
     """Values of data, which may decide how discrete parameters are summed out."""
     elimination: Literal["sum", "maximum", "tilted"] = "sum"
     """What becomes of the values of discrete parameters (`discrete/summing.py`)."""
+    tree: "ast.Program | None" = field(default=None, repr=False)
+    """A syntax tree in place of that of the text, made of it by a function of `ppl.structure`."""
     part: ir.Program | None = field(default=None, repr=False)
     """A lowered program in place of the whole one."""
     sharded: bool = False
@@ -89,7 +90,14 @@ class Compilation:
             return None
         sets = {"without": sorted(self.without), "missing": sorted(self.missing)}
         others = {name: getattr(self, name) for name in ("softplus", "most_entries", "elimination")}
-        return in_cache(self.source, {**sets, **others})
+        return in_cache(self.source, {**sets, **others, "tree": self._tree_as_text()})
+
+    def _tree_as_text(self) -> str:
+        if self.tree is None:
+            return ""
+        from ppl.kernel.language.printer import print_program
+
+        return print_program(self.tree)
 
     def stored_or(self, name: str, make: Callable[[], T]) -> T:
         """A part of the compilation, as an earlier one stored it if it did."""
@@ -100,20 +108,26 @@ class Compilation:
     @cached_property
     def checked(self) -> "Checked":
         """The syntax tree of the program, and what is known of it."""
+        if self.tree is not None:
+            return self._checked(self.tree)
         from ppl.programs.checked import analyse
 
         return analyse(self.source, library=self.library)
+
+    def _checked(self, program: "ast.Program") -> "Checked":
+        from ppl.kernel.language.check import check
+
+        return program, check(program, self.library)
 
     @cached_property
     def completed(self) -> "tuple[Checked, tuple[Completion, ...]]":
         """The program with parameters in place of missing data, and what they are called."""
         if not self.missing:
             return self.checked, ()
-        from ppl.kernel.language.check import check
         from ppl.structure.observed.completed import completed
 
         program, completions = completed(*self.checked, self.missing)
-        return (program, check(program, self.library)), completions
+        return self._checked(program), completions
 
     @property
     def completions(self) -> "tuple[Completion, ...]":
@@ -138,11 +152,7 @@ class Compilation:
     @cached_property
     def continuous(self) -> "Checked":
         """The program without discrete parameters."""
-        if self.discrete is None:
-            return self.completed[0]
-        from ppl.kernel.language.check import check
-
-        return self.discrete.program, check(self.discrete.program, self.library)
+        return self.completed[0] if self.discrete is None else self._checked(self.discrete.program)
 
     # --- The program as IR, and as Python ---
 
@@ -216,38 +226,15 @@ class Compilation:
         return tuple((lint.span, lint.code, lint.message, lint.hint) for lint in likely)
 
 
-@dataclass(frozen=True)
-class Phase:
-    """A step of the compiler: `run` makes something of a program, of a form of it where forms differ."""
-
-    name: str
-    meaning: str
-    run: Callable[[Compilation, Form], Any] = field(repr=False)
-
-
-PHASES = (
-    Phase("check", "Parse the text, resolve names, check types.", lambda c, form: c.checked),
-    Phase("complete", "Replace missing data by parameters.", lambda c, form: c.completed),
-    Phase("sum out", "Sum out discrete parameters.", lambda c, form: c.continuous),
-    Phase("lower", "Translate the syntax tree to IR.", lambda c, form: c.lowered),
-    Phase("passes", "Transform the IR into a form (ppl show forms).", lambda c, form: c.program(form)),
-    Phase("emit", "Write the form as Python.", lambda c, form: c.code(form)),
-    Phase("load", "Bind the Python to NumPy, autograd or JAX.", lambda c, form: load(c.code(form), NUMPY)),
-)
-
-
-def run_phases(c: Compilation, last: str, form: Form = VALUES) -> Any:
-    """What the phase `last` makes of a program, after those before it.
-
-    Raises:
-        ModelError: a phase refuses the program.
-    """
-    with depth_refused(c):
-        for phase in PHASES:
-            result = phase.run(c, form)
-            if phase.name == last:
-                return result
-    raise KeyError(last)
+PHASES: Mapping[str, str] = {
+    "checked": "Parse the text, resolve names, check types.",
+    "completed": "Replace missing data by parameters.",
+    "continuous": "Sum out discrete parameters.",
+    "lowered": "Translate the syntax tree to IR.",
+    "program": "Transform the IR into a form (ppl show forms).",
+    "code": "Write the form as Python.",
+}
+"""The phases in order, each by the member of `Compilation` that it makes of those before it."""
 
 
 @contextmanager
@@ -258,4 +245,4 @@ def depth_refused(c: Compilation) -> Iterator[None]:
     except (RecursionError, IndentationError):
         from ppl.kernel.language.nesting import too_deep
 
-        raise too_deep(c.checked[0]) from None
+        raise too_deep(c.tree or c.checked[0]) from None

@@ -35,6 +35,7 @@ from ppl.system.freed_memory import keep_freed_memory
 from ppl.types import INT, element_type
 
 if TYPE_CHECKING:
+    from ppl.kernel.language import ast
     from ppl.structure.discrete.rewrite import Summed
     from ppl.structure.observed.completed import Completion
 
@@ -78,9 +79,13 @@ class CompiledProgram:
         """The model of the same program, compiled with other settings of `phases.Compilation`."""
         return replace(self, compilation=self.compilation.changed(**settings))
 
-    def of_source(self, source: SourceText) -> Self:
-        """The model of another program, compiled with the same settings."""
-        return self.changed(source=source, values=None, part=None, sharded=False)
+    def of_program(self, tree: "ast.Program", missing: frozenset[str] | None = None) -> Self:
+        """The model of a program that was made of this one's, compiled with the same settings.
+
+        `missing` are its data with missing values, by default those of this program.
+        """
+        missing = self.compilation.missing if missing is None else missing
+        return self.changed(tree=tree, missing=missing, values=None, part=None, sharded=False)
 
     @property
     def source(self) -> SourceText:

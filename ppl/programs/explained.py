@@ -1,10 +1,11 @@
 """Syntax errors explained, and reading that goes on after them: the kernel's parser stops at the first."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
-from ppl.errors import MOST_ERRORS, ModelError, raise_errors
-from ppl.kernel.language import ast, tables
+from ppl.errors import MOST_ERRORS, ModelError
+from ppl.kernel.language import ast, parser, tables
 from ppl.kernel.language.include import Expanded, expand
 from ppl.kernel.language.parser import Parsed, build
 from ppl.programs.recovery import mend
@@ -19,14 +20,8 @@ def read(source: SourceText, include_paths: Sequence[str | Path] = ()) -> Parsed
     return build(text) or read_on(text)
 
 
-def parse(source: SourceText, include_paths: Sequence[str | Path] = ()) -> ast.Program:
-    """The syntax tree of a program.
-
-    Raises ModelError at every place where the text is not of the language.
-    """
-    parsed = read(source, include_paths)
-    raise_errors(parsed.errors)
-    return parsed.program
+parse = partial(parser.parse, read=read)
+"""The syntax tree of a program; raises ModelError at every place where the text is not of the language."""
 
 
 def independent(errors: Sequence[ModelError]) -> tuple[ModelError, ...]:

@@ -19,7 +19,9 @@ from ppl.kernel.advi.stopping.relative_elbo import RelativeElbo
 from ppl.kernel.advi.target import Array, Target
 
 TRIES_A_WRITTEN_DRAW = 100
-"""Times in a row that a draw of the answer may have no finite log density."""
+"""Times in a row that a draw of the answer may have no finite log density: a q that lies half outside the
+support still has its draws written; the count of those dropped tells.
+"""
 
 
 @dataclass(frozen=True)

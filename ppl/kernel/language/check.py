@@ -1,7 +1,7 @@
 """The checker: types, levels, names and what each block allows, over a whole program."""
 
 import gc
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
@@ -11,14 +11,11 @@ from ppl.kernel.language.facts import Check, Context, Facts
 from ppl.kernel.language.first_order import check_likelihoods
 from ppl.kernel.language.functions import check_functions
 from ppl.kernel.language.nesting import too_deep
-from ppl.kernel.language.parser import Parsed, read
+from ppl.kernel.language.parser import Parsed, Reader, read
 from ppl.kernel.language.scope import Block, blocks_of
 from ppl.kernel.language.statements import check_statements
 from ppl.source import SourceText
 from ppl.stdlib.library import Library, standard
-
-Reader = Callable[[SourceText, Sequence[str | Path]], Parsed]
-"""What makes a syntax tree of a text and the files that it includes."""
 
 
 def analyse(

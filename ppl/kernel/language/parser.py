@@ -1,7 +1,7 @@
 """Program text -> AST: includes, then Lark's LALR tables with the builder."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,7 +27,20 @@ class Parsed:
     lost: frozenset[str] = frozenset()
 
 
-def parse(source: SourceText, include_paths: Sequence[str | Path] = ()) -> ast.Program:
+Reader = Callable[[SourceText, Sequence[str | Path]], Parsed]
+"""What makes a syntax tree of a text and the files that it includes."""
+
+
+def read(source: SourceText, include_paths: Sequence[str | Path] = ()) -> Parsed:
+    """The syntax tree and the syntax errors; raises ModelError only where an include cannot be read.
+
+    `programs.explained` says what is wrong and what to write, and reads on.
+    """
+    text = expand(source, include_paths)
+    return build(text) or unexplained(text)
+
+
+def parse(source: SourceText, include_paths: Sequence[str | Path] = (), read: Reader = read) -> ast.Program:
     """The syntax tree of a program.
 
     Raises ModelError at every place where the text is not of the language.
@@ -39,15 +52,6 @@ def parse(source: SourceText, include_paths: Sequence[str | Path] = ()) -> ast.P
     parsed = read(source, include_paths)
     raise_errors(parsed.errors)
     return parsed.program
-
-
-def read(source: SourceText, include_paths: Sequence[str | Path] = ()) -> Parsed:
-    """The syntax tree and the syntax errors; raises ModelError only where an include cannot be read.
-
-    `programs.explained` says what is wrong and what to write, and reads on.
-    """
-    text = expand(source, include_paths)
-    return build(text) or unexplained(text)
 
 
 def build(text: Expanded) -> Parsed | None:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
+from ppl.kernel.advi.algorithm_1 import TRIES_A_WRITTEN_DRAW
 from ppl.kernel.advi.elbo import Elbo, elbo_of
 from ppl.kernel.advi.families.family import Family
 from ppl.kernel.advi.families.full_rank import FullRank
@@ -49,11 +50,6 @@ from ppl.methods.run.settings import Settings
 
 class ResultLimits(NamedTuple):
     """How the draws at the end are made."""
-
-    tries_a_draw: int = 100
-    """Times in a row that a draw at the end may have no finite log density: a q that lies half outside the
-    support still has its draws written; the count of those dropped tells.
-    """
 
     first_share: float = 0.5
     """The share of the draws of q that are weighted first: where these weights are alike, no more are."""
@@ -250,7 +246,7 @@ def weighted(
     target: Target, family: Family, params: Array, n: int, rng: np.random.Generator
 ) -> tuple[WeightedDraws, int]:
     """n draws of q with their weights, and how many others had no finite log density."""
-    u, log_p, dropped = points_with_density(target, family, params, n, rng, RESULT.tries_a_draw)
+    u, log_p, dropped = points_with_density(target, family, params, n, rng, TRIES_A_WRITTEN_DRAW)
     return weighted_draws_of(u, log_p, by_rows(partial(family.log_density, params), u)), dropped
 
 

@@ -13,9 +13,9 @@ from ppl.errors import DataError, InferenceError, Rejection
 from ppl.kernel.advi.progress import Listener, Phase, Progress, silent
 from ppl.kernel.draws.columns import Floats
 from ppl.kernel.draws.names import Sized, flat
+from ppl.kernel.language.printer import print_program
 from ppl.run.memory_needed import require_memory_of_rows
 from ppl.run.table import Table
-from ppl.source import SourceText
 from ppl.structure.forward.program import simulator_of
 
 SIMULATION_STREAM = 0x73696D
@@ -90,12 +90,12 @@ class Simulations:
 
 
 def program_text(model: Any) -> str:
-    """The program that simulates, as text.
+    """The program that simulates, as text that users may change.
 
     Raises:
         ModelError: the program cannot be simulated; says why, where, and what to do.
     """
-    return simulator_of(*model.compilation.checked).text
+    return print_program(simulator_of(*model.compilation.checked).program)
 
 
 def simulations_of(
@@ -113,8 +113,7 @@ def simulations_of(
     """
     parameters = tuple(d.name for d in model.compilation.checked[0].parameters)
     if simulator is None:
-        source = SourceText(program_text(model), f"simulator of {model.source.name}")
-        simulator = model.of_source(source)
+        simulator = model.of_program(simulator_of(*model.compilation.checked).program)
     posterior = simulator.condition(data)
     own = {v.name for v in posterior.declared(include_tp=True, include_gq=True)}
     simulated = tuple(name for name in model.data_schema if name in own)

@@ -284,7 +284,7 @@ def prior_statements(posterior: LogDensity, us: Floats, simulated: Simulated | N
     found = priors_of(*continuous(posterior))
     if found is None:
         return
-    program = again(posterior, found.text, "priors")
+    program = again(posterior, found.program)
 
     def at(points: Floats) -> Floats:
         table = tabulate(program, points, seed=0)

@@ -18,7 +18,7 @@ from ppl.results.files.read_csv import DrawsFile
 from ppl.results.fits.log_prob import unconstrained_of
 from ppl.results.report.log_lik import POINTWISE, LogLik, of_values, ratios_in
 from ppl.run.table import Table, tabulate
-from ppl.source import SourceText, Span
+from ppl.source import Span
 from ppl.structure.discrete.parameters import has_discrete
 from ppl.structure.observed.expected import expected_of
 from ppl.structure.observed.flow import data_of, flow_of
@@ -87,7 +87,7 @@ def log_likelihood(posterior: LogDensity, us: Floats) -> RowsByOutcome:
         DataError: one density is of values that are given and of missing ones.
     """
     found = log_lik_of(*continuous(posterior), draws_back=draws_ints(posterior))
-    table = tabulate(again(posterior, found.text, "log likelihood"), us, seed=0)
+    table = tabulate(again(posterior, found.program), us, seed=0)
     missing = rows_missing(posterior, found.tied)
     columns = variables(table.columns)
 
@@ -270,15 +270,11 @@ def continuous(posterior: LogDensity) -> tuple[ast.Program, Facts]:
     return model.compilation.checked
 
 
-def again(posterior: LogDensity, text: str, what: str) -> LogDensity:
+def again(posterior: LogDensity, program: ast.Program) -> LogDensity:
     """The posterior of another program of the same parameters, given the same data."""
-    made: LogDensity = compiled_as(posterior, text, what).condition(posterior.data, posterior.d.seed__)
+    model: Any = posterior.model.of_program(program)
+    made: LogDensity = model.condition(posterior.data, posterior.d.seed__)
     return made
-
-
-def compiled_as(posterior: LogDensity, text: str, what: str) -> Any:
-    """Another program, compiled as that of a posterior was."""
-    return posterior.model.of_source(SourceText(text, f"{what} of {posterior.source.name}"))
 
 
 def predictive(posterior: LogDensity, us: Floats, seed: int) -> dict[str, Floats]:
@@ -301,8 +297,7 @@ def predictive_table(
     """The same as columns, `y_rep.1`, and the name of each data variable there; or their `means`."""
     of, what = (expected_of, "Expected values") if means else (predictive_of, "Predictions")
     found = of(*posterior.model.compilation.checked, draws_back=draws_ints(posterior))
-    made = again(posterior, found.text, what.lower())
-    table = tabulate(made, us, seed)
+    table = tabulate(again(posterior, found.program), us, seed)
     table.require_some(what)
     own = {*found.quantities.values()}
     at = [k for k, column in enumerate(table.columns) if variable_of(column) in own]

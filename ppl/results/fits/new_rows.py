@@ -19,7 +19,7 @@ from ppl.kernel.ir import nodes as ir
 from ppl.kernel.language import ast
 from ppl.optimise.forms import ARRAYS
 from ppl.results.fits.by_row import arrays_of
-from ppl.results.fits.tied_draws import Drawn, RowsInPart, compiled, given_tied
+from ppl.results.fits.tied_draws import Drawn, RowsInPart, given_tied, posterior_of
 from ppl.results.report.style import TableStyle
 from ppl.run.table import Table, tabulate
 from ppl.structure.observed.conditioned import Given as GivenNames
@@ -50,9 +50,9 @@ class Conditioned(RowsInPart):
         own = self.predicting
         if not own.dependence.conditions:
             names = (*own.outputs.values(), *(own.log_lik[name] for name in scored))
-            return Drawn(self.tabulated(own.text(names), us, seed), own)
-        text = own.text([*own.all_quantities, *own.effects])
-        first, second = (Drawn(self.tabulated(text, us, k), own) for k in (seed, seed + 1))
+            return Drawn(self.tabulated(own.computing(names), us, seed), own)
+        program = own.computing([*own.all_quantities, *own.effects])
+        first, second = (Drawn(self.tabulated(program, us, k), own) for k in (seed, seed + 1))
         varied = {name for name in own.dependence.conditions if varies(name, first, second)}
         refuse_ambiguous(varied & {*scored})
         if not varied - {*scored}:
@@ -60,9 +60,9 @@ class Conditioned(RowsInPart):
         tied = own.dependence.tied(varied - {*scored}, {*scored})
         return given_tied(self, us, seed, tied, (first.table, second.table))
 
-    def tabulated(self, text: str, us: Floats, seed: int) -> Table:
+    def tabulated(self, program: ast.Program, us: Floats, seed: int) -> Table:
         """All columns of the program at `us`; what was missing at the fit stands last there."""
-        posterior = self.compiled(text, {})
+        posterior = self.compiled(program, {})
         table = tabulate(posterior, us[:, : posterior.param_unc_num()], seed)
         if table.failed == len(table.rows) and (name := self.lagged):
             raise InferenceError(
@@ -216,7 +216,7 @@ def conditioned_on(
     values = {**completed(posterior, found, values), **held_in_part(found, values, entries), **fixed}
     shapes = {name: np.shape(value) for name, value in fixed.items()}
     old = {v.name: v.shape for v in posterior.variables["parameters"]}
-    sized = compiled(posterior, found.for_sizes(shapes), "sizes").condition({**given_values, **values})
+    sized = posterior_of(posterior, found.for_sizes(shapes), {**given_values, **values})
     new = {v.name: v.shape for v in sized.variables["parameters"]}
     predicting = found.predicting(shapes, old, new)
     return Conditioned(posterior, found, values, entries, (shapes, old, new), predicting)
@@ -297,6 +297,6 @@ def values_of_fit(posterior: LogDensity, found: NewRows) -> dict[str, Any]:
     fixing, _ = found.fixing
     values = {name: posterior.d.of(name) for name in found.transformed[1]}
     if fixing.values:
-        recorded = compiled(posterior, found.recording, "transformed data").condition(posterior.data)
+        recorded = posterior_of(posterior, found.recording, posterior.data)
         values |= {name: recorded.d.of(name) for name in fixing.values}
     return values

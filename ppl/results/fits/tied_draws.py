@@ -13,7 +13,6 @@ from ppl.kernel.draws.columns import Floats, reshape
 from ppl.kernel.draws.names import variable_of
 from ppl.kernel.language import ast
 from ppl.methods.moves.conditional import conditional
-from ppl.results.fits.by_row import compiled_as
 from ppl.results.fits.log_prob import unconstrained_of
 from ppl.run.driver import threads_of_fit
 from ppl.run.posterior_target import PosteriorTarget
@@ -39,16 +38,16 @@ class RowsInPart:
     entries: Mapping[str, NDArray[np.bool_]]
     shapes: tuple[Shapes, Shapes, Shapes]
 
-    def compiled(self, text: str, more: Mapping[str, Any]) -> LogDensity:
+    def compiled(self, program: ast.Program, more: Mapping[str, Any]) -> LogDensity:
         """The posterior of a program for these rows."""
-        model = compiled(self.posterior, text, "predictions")
-        posterior: LogDensity = model.condition({**self.values, **more})
-        return posterior
+        return posterior_of(self.posterior, program, {**self.values, **more})
 
 
-def compiled(posterior: LogDensity, text: str, what: str) -> Any:
-    """A program for new rows, in which no data of the fit are missing."""
-    return compiled_as(posterior, text, what).changed(missing=frozenset())
+def posterior_of(posterior: LogDensity, program: ast.Program, values: Mapping[str, Any]) -> LogDensity:
+    """A program for new rows, in which no data of the fit are missing, with its data."""
+    model: Any = posterior.model.of_program(program, missing=frozenset())
+    of_rows: LogDensity = model.condition(values)
+    return of_rows
 
 
 @dataclass(frozen=True)
@@ -86,7 +85,7 @@ def given_tied(rows: RowsInPart, us: Floats, seed: int, tied: Tied, tables: tupl
         at: p[:, k] + 1 for c in program.unknown for k, at in enumerate(c.at) for p in [places[c.name]]
     }
     counts = {c.count: len(places[c.name]) for c in program.unknown}
-    posterior = rows.compiled(program.text(program.all_quantities), {**counts, **indices})
+    posterior = rows.compiled(program.computing(program.all_quantities), {**counts, **indices})
     dim = posterior.param_unc_num() - sum(counts.values())
     starts = [start_of(posterior, us[:, :dim], table, program.unknown, places) for table in tables]
     moves = np.arange(posterior.param_unc_num()) >= dim

@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from ppl.kernel.language import ast
 from ppl.kernel.language.calls import DENSITIES
 from ppl.kernel.language.facts import Facts
-from ppl.kernel.language.printer import braces, expression, functions, print_blocks, statements
+from ppl.kernel.language.printer import expression
 from ppl.kernel.language.walk import assigned_variables, variables
 from ppl.kernel.language.walk import statements as statements_in
 from ppl.programs.fresh_names import FreshNames
-from ppl.programs.rewriting import Stmts, code, rewrite
+from ppl.programs.rewriting import Stmts, code, copied, expr, indexed, rewrite, variable
 from ppl.structure.forward.draw_statements import Drawing, drawn, root
 from ppl.structure.forward.refused import refused
 from ppl.types import rank
@@ -21,12 +21,12 @@ from ppl.types import rank
 
 @dataclass(frozen=True)
 class Simulator:
-    """`text` has no parameters; its generated quantities are `parameters`, then the `simulated` data.
+    """`program` has no parameters; its generated quantities are `parameters`, then the `simulated` data.
 
     Its data are those of the program but the simulated ones.
     """
 
-    text: str
+    program: ast.Program
     parameters: tuple[str, ...]
     simulated: tuple[str, ...]
 
@@ -51,21 +51,21 @@ def simulator_of(program: ast.Program, facts: Facts) -> Simulator:
     computed = frozenset(s.name for s in transformed)
     own = {f.name: f for f in program.functions}
     known = Drawing(facts, parameters, names_drawn, computed, repeated, own, FreshNames.of(program))
-    ordered = list(_in_order(body, known))
-    flat = [*_without_prior(parameters, names, known), *statements(ordered)]
-    outputs = [
-        *(replace(d, type=_unscaled(d.type)) for d in program.parameters),
-        *simulated,
-        *(replace(s, value=None) for s in transformed),
-    ]
-    given = [d for d in program.data if d not in simulated]
-    blocks = {
-        "functions": functions(program.functions),
-        "data": statements(given),
-        "transformed data": statements(program.transformed_data),
-        "generated quantities": [*statements(outputs), *braces("", flat)],
-    }
-    return Simulator(print_blocks(blocks), tuple(parameters), tuple(d.name for d in simulated))
+    ordered = tuple(_in_order(body, known))
+    made = replace(
+        program,
+        data=tuple(d for d in program.data if d not in simulated),
+        parameters=(),
+        transformed_parameters=(),
+        model=(),
+        generated_quantities=(
+            *(replace(d, type=_unscaled(d.type)) for d in program.parameters),
+            *simulated,
+            *(replace(s, value=None) for s in transformed),
+            ast.Block(program.span, (*_without_prior(parameters, names, known), *ordered)),
+        ),
+    )
+    return Simulator(copied(made), tuple(parameters), tuple(d.name for d in simulated))
 
 
 def as_tilde(s: ast.Statement) -> ast.Statement:
@@ -136,28 +136,28 @@ def _unscaled(type: ast.DeclaredType) -> ast.DeclaredType:
 
 def _without_prior(
     parameters: dict[str, ast.Declaration], names: Sequence[str], known: Drawing
-) -> Iterator[str]:
+) -> Iterator[ast.Statement]:
     """Parameters without a `~` are uniform over what they are declared as, where that has an end."""
+    each = "for (drawn_1 in 1:size(v)) { v[drawn_1] = draw; }"
     for name, d in parameters.items():
         if name in names:
             continue
         bounds, keyword = ast.limits(d.type), d.type.keyword
         if keyword == "simplex" and len(d.type.dims) < 2:
-            one = f"{name}[drawn_1]" if d.type.dims else name
-            draw = f"{one} = dirichlet_rng(rep_vector(1, rows({one})));"
-            yield from [f"for (drawn_1 in 1 : size({name})) {{", f"  {draw}", "}"] if d.type.dims else [draw]
+            one = indexed(name, (variable("drawn_1", d.span),) if d.type.dims else (), d.span)
+            draw = expr("dirichlet_rng(rep_vector(1, rows(e)))", d.span, e=one)
+            yield from code(each if d.type.dims else "v = draw;", d.span, v=name, draw=draw)
             continue
         if not {"lower", "upper"} <= {*bounds} or keyword not in ("real", "vector", "row_vector"):
             raise refused(f"`{name}` has no `~` statement, and so no proper prior; give it one", d.name_span)
         if any(map(known.is_random, (bounds["lower"], bounds["upper"]))):
             raise refused(f"`{name}` has no `~` statement, and bounds that depend on parameters", d.name_span)
-        draw = f"uniform_rng({expression(bounds['lower'])}, {expression(bounds['upper'])})"
-        if keyword == "real" and not d.type.dims:
-            yield f"{name} = {draw};"
-        elif (keyword == "real" and len(d.type.dims) == 1) or not d.type.dims:
-            yield f"for (drawn_1 in 1 : size({name})) {{ {name}[drawn_1] = {draw}; }}"
-        else:
+        if len(d.type.dims) + (keyword != "real") > 1:
             raise refused(f"`{name}` has no `~` statement, and more than one axis", d.name_span)
+        draw = expr("uniform_rng(a, b)", d.span, a=bounds["lower"], b=bounds["upper"])
+        yield from code(
+            "v = draw;" if keyword == "real" and not d.type.dims else each, d.span, v=name, draw=draw
+        )
 
 
 def _in_order(body: Sequence[ast.Statement], known: Drawing) -> Iterator[ast.Statement]:

@@ -18,7 +18,7 @@ from ppl.structure.observed.densities import log_density
 from ppl.structure.observed.flow import Exprs, Flow, data_of, flow_of, root
 from ppl.structure.observed.places import Place
 from ppl.structure.observed.predictive import DrawingReader, plain
-from ppl.structure.observed.quantities import ByData, sizes_of, text_of_quantities
+from ppl.structure.observed.quantities import ByData, sizes_of, with_quantities
 from ppl.structure.observed.refused import unexpected
 from ppl.structure.observed.terms import Around, outcomes_of
 from ppl.types import ROW_VECTOR, VECTOR, core, rank
@@ -39,8 +39,8 @@ def expected_of(program: ast.Program, facts: Facts, draws_back: bool = False) ->
     """
     found = means_of(program, facts, flow_of(program, facts), FreshNames.of(program))
     made = program if draws_back or has_discrete(program) else replace(program, model=())
-    text = text_of_quantities(made, found.declared, found.quantities.values(), found.body)
-    return ByData(text, found.quantities)
+    computed = with_quantities(made, found.declared, found.quantities.values(), found.body)
+    return ByData(computed, found.quantities)
 
 
 class Means(NamedTuple):

@@ -16,7 +16,7 @@ from ppl.structure.observed.densities import log_density
 from ppl.structure.observed.flow import Exprs, flow_of
 from ppl.structure.observed.outcome_names import JOINED
 from ppl.structure.observed.places import Place, in_common
-from ppl.structure.observed.quantities import ByData, sizes_of, text_of_quantities
+from ppl.structure.observed.quantities import ByData, sizes_of, with_quantities
 from ppl.structure.observed.refused import unread
 from ppl.structure.observed.terms import Around, Reader, outcomes_of
 
@@ -133,8 +133,8 @@ def log_lik_of(program: ast.Program, facts: Facts, draws_back: bool = False) -> 
         raise unread("no statement observes data", program.span)
     found = reader.terms.summed(body, sizes_of(program), names, program.span)
     made = program if draws_back else replace(program, model=())
-    text = text_of_quantities(made, found.declared, found.quantities.values(), found.body)
-    return ByData(text, found.quantities, found.tied)
+    computed = with_quantities(made, found.declared, found.quantities.values(), found.body)
+    return ByData(computed, found.quantities, found.tied)
 
 
 def declaration(name: str, sizes: Exprs, span: Span) -> ast.Statement:

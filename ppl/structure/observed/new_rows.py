@@ -7,7 +7,6 @@ from typing import Any
 
 from ppl.kernel.language import ast
 from ppl.kernel.language.facts import Facts
-from ppl.kernel.language.printer import print_program
 from ppl.kernel.language.walk import variables
 from ppl.programs.fresh_names import FreshNames
 from ppl.programs.rewriting import (
@@ -34,7 +33,7 @@ from ppl.structure.observed.fixed import Fixing, Pair, refuse_of_each_other, wit
 from ppl.structure.observed.flow import Exprs, Flow, data_of, flow_of
 from ppl.structure.observed.partial_normal import PartialNormal
 from ppl.structure.observed.predictive import plain
-from ppl.structure.observed.quantities import sizes_of, text_of_quantities
+from ppl.structure.observed.quantities import sizes_of, with_quantities
 from ppl.structure.observed.refused import lost, undrawn, unpredicted
 from ppl.structure.observed.terms import Around, outcomes_of
 from ppl.structure.observed.tied import UNTIED, DensitiesReader, Dependence, Tied
@@ -68,12 +67,12 @@ class Predicting:
         """What is drawn, what is asked for, and log densities."""
         return tuple(dict.fromkeys((*self.drawn, *self.outputs.values(), *self.log_lik.values())))
 
-    def text(self, names: Collection[str]) -> str:
+    def computing(self, names: Collection[str]) -> ast.Program:
         """The program that computes these quantities."""
         declared = {d.name: d for d in self.declared if isinstance(d, ast.Declaration)}
         hidden = tuple(d for name, d in declared.items() if name not in names)
         shown = tuple(declared[name] for name in names)
-        return text_of_quantities(self.program, shown, names, self.body, hidden)
+        return with_quantities(self.program, shown, names, self.body, hidden)
 
 
 @dataclass(frozen=True)
@@ -171,7 +170,7 @@ class NewRows:
         return fixing, fixing.body(self.transformed[0])
 
     @property
-    def recording(self) -> str:
+    def recording(self) -> ast.Program:
         """The program that has those values, at the data of the fit, among its transformed data."""
         fixing, (recording, _) = self.fixing
         span = self.program.span
@@ -181,7 +180,7 @@ class NewRows:
         )
         data = self.data_read_by(recording)
         own = ast.Program(span, self.program.functions, data, (*declared, *recording))
-        return print_program(copied(own))
+        return copied(own)
 
     # --- With what the fit says ---
 
@@ -210,13 +209,13 @@ class NewRows:
         """The parameters that are not discrete."""
         return tuple(d for d in self.program.parameters if not is_discrete(d))
 
-    def for_sizes(self, values: Shapes) -> str:
+    def for_sizes(self, values: Shapes) -> ast.Program:
         """The program that tells the sizes of parameters for new data, and reads what is given in part."""
         made = self.given_data(values)
         parts = {name for pair in self.held.values() for name in pair}
         partly = (d for d in self.program.data if d.name in self.given.partly)
         data = (*(d for d in made.data if d.name not in parts), *partly)
-        return print_program(copied(replace(made, data=data, parameters=self.continuous)))
+        return copied(replace(made, data=data, parameters=self.continuous))
 
     def by_row(self, d: ast.Declaration) -> bool:
         """Whether a parameter has an entry for each row, which new rows have anew."""

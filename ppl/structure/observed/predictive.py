@@ -21,7 +21,7 @@ from ppl.structure.discrete.parameters import has_discrete
 from ppl.structure.forward.draw_statements import DRAWS, draw_of
 from ppl.structure.observed.flow import DATA_BLOCKS, SIZES, Exprs, Flow, data_of, flow_of, symbols_in
 from ppl.structure.observed.places import NoPlace, Place, Places
-from ppl.structure.observed.quantities import ByData, sizes_of, sizes_of_variable, text_of_quantities
+from ppl.structure.observed.quantities import ByData, sizes_of, sizes_of_variable, with_quantities
 from ppl.structure.observed.refused import undrawn
 from ppl.structure.observed.terms import Around, Reader, outcomes_of
 from ppl.types import ROW_VECTOR, core, rank
@@ -56,7 +56,7 @@ def predictive_of(program: ast.Program, facts: Facts, draws_back: bool = False) 
         for name, made in drawn.items()
     )
     made = program if draws_back or has_discrete(program) else replace(program, model=())
-    return ByData(text_of_quantities(made, declared, drawn.values(), with_names(body, drawn)), drawn)
+    return ByData(with_quantities(made, declared, drawn.values(), with_names(body, drawn)), drawn)
 
 
 @dataclass

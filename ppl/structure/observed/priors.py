@@ -10,18 +10,18 @@ from ppl.programs.fresh_names import FreshNames
 from ppl.programs.rewriting import Stmts, code, integer, rewrite
 from ppl.structure.observed.densities import is_mass
 from ppl.structure.observed.flow import flow_of, root
-from ppl.structure.observed.quantities import text_of_quantities
+from ppl.structure.observed.quantities import with_quantities
 
 EFFECTS = (ast.Tilde, ast.TargetIncrement, ast.CallStatement, ast.JacobianIncrement, ast.Print)
 
 
 @dataclass(frozen=True)
 class Priors:
-    """`text` is a program of the same parameters; entry k of its `quantity` is the log density of the k-th
+    """`program` has the same parameters; entry k of its `quantity` is the log density of the k-th
     of `statements`, a prior of the k-th of `names` with arguments that are constants or data.
     """
 
-    text: str
+    program: ast.Program
     quantity: str
     statements: tuple[ast.Tilde, ...]
     names: tuple[str, ...]
@@ -60,5 +60,5 @@ def priors_of(program: ast.Program, facts: Facts) -> Priors | None:
     size = integer(len(found), program.span)
     declared = code("vector[n] v = rep_vector(0, n);", program.span, v=quantity, n=size)
     body = rewrite(program.model, added)
-    text = text_of_quantities(replace(program, model=()), declared, [quantity], body)
-    return Priors(text, quantity, tuple(found), tuple(found.values()))
+    made = with_quantities(replace(program, model=()), declared, [quantity], body)
+    return Priors(made, quantity, tuple(found), tuple(found.values()))

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 
 from ppl.kernel.language import ast
 from ppl.kernel.language.declarations import SQUARE
-from ppl.kernel.language.printer import print_program
 from ppl.programs.rewriting import Stmts, code, copied
 from ppl.source import Span
 from ppl.structure.discrete.live import live
@@ -14,23 +13,23 @@ from ppl.structure.observed.flow import Exprs, data_of
 
 @dataclass(frozen=True)
 class ByData:
-    """`text` is a program of the same parameters; `quantities` are its generated quantities by data variable.
+    """`program` has the same parameters; `quantities` are its generated quantities by data variable.
 
     `tied` are the containers of which a term, at the place, needs all entries together.
     """
 
-    text: str
+    program: ast.Program
     quantities: Mapping[str, str]
     tied: Mapping[str, Span] = field(default_factory=dict)
 
 
-def text_of_quantities(
+def with_quantities(
     program: ast.Program, declared: Stmts, names: Iterable[str], body: Stmts, locals: Stmts = ()
-) -> str:
-    """The text of the program with the quantities `declared`, and of `body` what computes these `names`."""
+) -> ast.Program:
+    """The program with the quantities `declared`, and of `body` what computes these `names`."""
     read = tuple(s for name in names for s in code("target += v;", program.span, v=name))
     block = ast.Block(program.span, (*locals, *live(body, read)))
-    return print_program(copied(replace(program, generated_quantities=(*declared, block))))
+    return copied(replace(program, generated_quantities=(*declared, block)))
 
 
 def sizes_of(program: ast.Program) -> dict[str, Exprs]:
