@@ -263,7 +263,7 @@ def copy(tmp_path_factory):
     return folder
 
 
-@pytest.mark.rotate(2)
+@pytest.mark.rotate(3)
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda r: r.heading)
 def test_nothing_else_is_needed(recipe, copy):
     done = subprocess.run(

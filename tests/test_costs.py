@@ -116,7 +116,7 @@ def test_arrays_taken_for_scratch_are_noticed(name: str, monkeypatch: pytest.Mon
     assert broken(growths(next(program for program in programs() if program.name == name)))
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate(5)
 @pytest.mark.parametrize("name", STATEMENTS)
 def test_compiling_costs_what_the_statements_allow(name: str) -> None:
     found = growth_of_compiling(name)

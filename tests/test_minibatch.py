@@ -84,7 +84,7 @@ def posterior(request):
     return compile_model(DECLARED + SPLIT[request.param]).condition(DATA)
 
 
-@pytest.mark.rotate(2)
+@pytest.mark.rotate(3)
 @pytest.mark.parametrize("size", [1, 5, 23])
 def test_an_epoch_of_batches_averages_to_the_full_gradient(posterior, size):
     batches = by_rows(posterior, "N")
@@ -193,7 +193,7 @@ def test_a_prior_that_cannot_be_taken_out_is_refused(name, reason):
 REGRESSION = "parameters { vector[K] b; } model { b ~ normal(0, 10); y ~ normal(x * b, 1); }"
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate(5)
 @pytest.mark.parametrize("algorithm", ["meanfield", "fullrank", "dsvi"])
 def test_a_fit_by_minibatches_lands_where_the_posterior_is(algorithm):
     posterior = compile_model(DECLARED + REGRESSION).condition(DATA)

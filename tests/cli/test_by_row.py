@@ -27,7 +27,7 @@ def run(run, tmp_path):
     return run
 
 
-@pytest.mark.rotate(2)
+@pytest.mark.rotate(3)
 def test_loo_reads_the_program(run, tmp_path):
     assert run("loo", "normal.csv")[0] == 1
     status, out, _ = run("loo", "normal.csv", "--model", "normal.model", "--csv", "rows.csv")
@@ -54,7 +54,7 @@ def test_data_that_the_file_does_not_name_are_asked_for(run, tmp_path):
     assert run("loo", "normal.csv", "--model", "normal.model", "--data", "e.json")[0] == 0
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate(5)
 def test_a_predictive_check_draws_the_data_anew(run, tmp_path):
     pytest.importorskip("matplotlib")
     program = (tmp_path / "normal.model").rename(tmp_path / "elsewhere.model")

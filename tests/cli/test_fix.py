@@ -95,7 +95,7 @@ def test_the_command_shows_and_writes(run, tmp_path):
     assert run("fix", "c.model") == (0, "", "c.model: no changes are proposed.\n")
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate(5)
 def test_findings_with_data_are_fixed_and_the_others_listed(run, tmp_path):
     text = "data { int N; vector[N] y; } parameters { real m; real<lower=0> s; } "
     text += "model { m ~ normal(0, 9); s ~ exponential(1); y ~ normal(m, s); }"

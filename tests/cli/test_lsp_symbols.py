@@ -54,7 +54,7 @@ def shape(program, facts):
     return [first.get(place(name.span)) for name in found], [str(t) for t in facts.types.values()]
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate(5)
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
 def test_every_name_can_be_changed_and_the_program_stays_the_same(path):
     source, program, facts = read(path)
@@ -70,7 +70,7 @@ def test_every_name_can_be_changed_and_the_program_stays_the_same(path):
         assert shape(*analyse(SourceText(text))) == before
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate(5)
 @pytest.mark.parametrize("path", PROGRAMS[::3], ids=lambda path: path.stem)
 def test_a_name_that_is_in_use_is_refused_or_changes_nothing(path):
     """Whatever name of the program another one is given: what is not refused means the same."""

@@ -72,7 +72,7 @@ def test_at_a_fit_the_data_are_drawn_anew_and_new_rows_predicted(run, tmp_path):
     assert status == 1 and "--fit-data FILE" in err
 
 
-@pytest.mark.rotate(2)
+@pytest.mark.rotate(3)
 def test_data_in_several_files_stand_before_the_fit(run, tmp_path):
     (tmp_path / "n.json").write_text('{"N": 3}')
     (tmp_path / "y.csv").write_text("y\n1\n2\n3\n")

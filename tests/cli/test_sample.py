@@ -44,7 +44,7 @@ def test_chains_have_files_that_a_summary_reads(run):
     assert read_draws("o_2.csv").config["data.file"] == "toy.json"
 
 
-@pytest.mark.rotate(2)
+@pytest.mark.rotate(3)
 def test_chains_go_on_from_a_fit_that_is_not_good(run):
     """Draws of q alone are usable at best here; the files say which draws they hold."""
     status, out, _ = run(

@@ -94,7 +94,7 @@ def test_the_page_of_a_distribution(site):
     assert "y = inv_gamma_rng(1, 1);" in text and "[`gamma`](gamma.md)" in text
 
 
-@pytest.mark.rotate(2)
+@pytest.mark.rotate(3)
 def test_a_distribution_without_a_picture_has_an_example_that_runs():
     """A variate and its log density; other examples have the arguments of the first curve."""
     plain = [d for d in DISTRIBUTIONS if d.name not in PICTURES]
@@ -107,7 +107,7 @@ def test_a_distribution_without_a_picture_has_an_example_that_runs():
         assert "log_p" in values or d.name == "hmm_latent", d.name
 
 
-@pytest.mark.rotate(2)
+@pytest.mark.rotate(3)
 @pytest.mark.parametrize("c, described", PAGED, ids=lambda x: getattr(x, "keyword", ""))
 def test_the_page_of_a_constraint(c, described):
     """Its map and log-Jacobian are typeset, and its example prints the log-Jacobian of the record."""
@@ -187,7 +187,7 @@ def test_pages_in_a_browser(built):
         assert measures["scroll"] <= width, f"{page}: code scrolls sideways, the page itself never does"
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate(5)
 @pytest.mark.long
 @pytest.mark.parametrize("name", WRITTEN)
 def test_the_code_of_a_page_runs_and_gives_the_outputs_shown(name, tmp_path, monkeypatch):

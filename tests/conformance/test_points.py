@@ -33,7 +33,7 @@ def words(case: Case) -> str:
     return "_".join(case.id.split("_")[:2])
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate(5)
 @every("case", POINTS, words)
 def test_agrees_with_stan_and_many_points_with_each_alone(case: Case) -> None:
     try:

@@ -28,7 +28,7 @@ def assert_same(program: str, data: dict[str, Any] | None = None, us: np.ndarray
             np.testing.assert_allclose([gradient, slopes], [slopes_wanted] * 2, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate(5)
 @pytest.mark.parametrize("model", SCALARS.values(), ids=SCALARS.keys())
 def test_branches_outside_loops(model: str) -> None:
     assert_same(of_two(model))
@@ -44,7 +44,7 @@ UNSAFE = {
 }
 
 
-@pytest.mark.rotate(2)
+@pytest.mark.rotate(3)
 @pytest.mark.parametrize(("then", "otherwise"), UNSAFE.values(), ids=UNSAFE.keys())
 def test_the_side_not_taken_may_have_no_value_there(then: str, otherwise: str) -> None:
     us = np.vstack([POINTS, [[-0.0, 1.0], [0.0, 1.0], [-1e300, 0.5]]])

@@ -100,7 +100,7 @@ CASES = [
 ]
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate(5)
 @pytest.mark.parametrize(
     "parts", CASES, ids=lambda a: f"{type(a.family).__name__}-{type(a.step_rule).__name__}"
 )

@@ -161,7 +161,7 @@ def test_draws_that_need_many_steps_and_few_go_through_one_loop() -> None:
     assert gradients == pytest.approx(slopes, rel=1e-4, abs=1e-4)
 
 
-@pytest.mark.rotate(2)
+@pytest.mark.rotate(3)
 def test_what_has_no_solution_has_no_density() -> None:
     program = """
     functions { vector away(real t, vector y, real k) { return k * square(y); } }
@@ -186,7 +186,7 @@ def test_slopes_are_finite_differences(name) -> None:
     assert target.log_density_gradient(u)[1] == pytest.approx(differences, rel=1e-5, abs=1e-6)
 
 
-@pytest.mark.rotate(2)
+@pytest.mark.rotate(3)
 @pytest.mark.parametrize(
     ("functions", "term"),
     [
@@ -229,7 +229,7 @@ KINKED = (lambda x, xc: jnp.abs(x - 0.3) + jnp.exp(-0.5 * ((x - 0.7) / 1e-2) ** 
 KINKED_VALUE = 0.5 * (0.3**2 + 0.7**2) + 1e-2 * np.sqrt(2 * np.pi)
 
 
-@pytest.mark.rotate(2)
+@pytest.mark.rotate(3)
 @pytest.mark.parametrize(
     ("rule", "f", "low", "high", "exact"),
     [

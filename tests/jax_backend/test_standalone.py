@@ -87,7 +87,7 @@ def run(script, *args, given=""):
     return done.stdout
 
 
-@pytest.mark.rotate(2)
+@pytest.mark.rotate(3)
 def test_values_and_gradients_are_those_of_the_program(tmp_path):
     expected, points = {}, {}
     for name in STANDS_ALONE:
@@ -102,7 +102,7 @@ def test_values_and_gradients_are_those_of_the_program(tmp_path):
         np.testing.assert_allclose(found[file][1], gradient, rtol=1e-7, atol=1e-7, err_msg=file)
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate(5)
 def test_nuts_of_blackjax_runs_it(tmp_path):
     pytest.importorskip("blackjax")
     (tmp_path / "eight_schools.py").write_text(shown(*of("eight_schools")))
@@ -124,7 +124,7 @@ def test_data_without_entries_or_all_equal_and_names_that_python_keeps():
     assert '"y": jnp.full((3,), 2.0, dtype=jnp.float64),' in shown(program, {"N": 3, "y": [2, 2, 2]})
 
 
-@pytest.mark.rotate(2)
+@pytest.mark.rotate(3)
 @pytest.mark.parametrize(
     ("program", "data", "why"),
     [

@@ -235,7 +235,7 @@ OUT_OF_REACH = [
 ]
 
 
-@pytest.mark.rotate(2)
+@pytest.mark.rotate(3)
 @pytest.mark.parametrize(("body", "why"), OUT_OF_REACH, ids=["branch", "print", "while", "long", "index"])
 def test_what_is_out_of_reach_says_why(body: str, why: str) -> None:
     posterior = ppl.compile_model(f"parameters {{ real m; }}\nmodel {{\n  m ~ normal(0, 1);\n  {body}\n}}")
@@ -294,7 +294,7 @@ BRANCHES = {
 }
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate(5)
 @pytest.mark.parametrize("branch", BRANCHES.values(), ids=BRANCHES)
 def test_the_step_of_a_recurrence_goes_either_way(branch: str) -> None:
     program = f"""

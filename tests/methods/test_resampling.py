@@ -31,7 +31,7 @@ def test_a_balanced_sample_has_the_moments_of_the_weighted_pool():
     assert np.abs(counts - 1000 * weights).sum() < 1200
 
 
-@pytest.mark.rotate(2)
+@pytest.mark.rotate(3)
 def test_every_seed_draws_the_pool_in_proportion():
     u, log_weights = np.linspace(-1, 1, 20)[:, None], np.log(np.arange(1, 21.0))
     counts = sum(np.bincount(balanced(u, log_weights, 50, rng(k)), minlength=20) for k in range(200))

@@ -23,7 +23,7 @@ def test_each_coordinate_has_one_point_in_every_interval():
     np.testing.assert_array_equal(cells, np.arange(256)[:, None] * np.ones(MOST_DIMENSIONS, dtype=int))
 
 
-@pytest.mark.rotate(2)
+@pytest.mark.rotate(3)
 def test_a_fit_does_not_wait_for_all_of_scipy_stats(tmp_path):
     script = (
         "import sys, ppl; "

@@ -88,7 +88,7 @@ def assert_unchanged(posterior: ppl.Posterior) -> None:
         close(gradient, gradients[0])
 
 
-@pytest.mark.rotate(2)
+@pytest.mark.rotate(3)
 @pytest.mark.parametrize("body", FUSED.values(), ids=FUSED)
 def test_a_regression_is_one_call(body: str) -> None:
     posterior = ppl.compile_model(f"{HEADER} model {{ {body} }}").condition(DATA)

@@ -116,7 +116,7 @@ def recurrences(text: str) -> int:
     return sum(isinstance(n, ir.Apply) and n.callee.name == "with_recurrence" for n in nodes)
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate(5)
 @pytest.mark.parametrize("name", LINEAR)
 def test_a_recurrence_is_that_of_the_loop(name: str) -> None:
     text = HEADER % LINEAR[name]
@@ -124,7 +124,7 @@ def test_a_recurrence_is_that_of_the_loop(name: str) -> None:
     assert_law(text, data(), point())
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate(5)
 @pytest.mark.parametrize("name", OTHER)
 def test_other_loops_stay(name: str) -> None:
     text = HEADER % OTHER[name]

@@ -49,7 +49,7 @@ def test_passes_change_nothing(case: Case) -> None:
     hold(case if case.id in PARAMETERS_OF_ROWS else replace(case, data=few_rows(case.data)))
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate(5)
 @pytest.mark.parametrize("file", MODELS, ids=lambda file: file.stem)
 def test_passes_change_nothing_of_a_model(file: Path) -> None:
     hold(library_model(file))

@@ -104,7 +104,7 @@ def runs_at_once(text):
     return bool(called & {batching.groups_by_width, sums_of_spans, products_of_spans, log_sums_of_spans})
 
 
-@pytest.mark.rotate(2)
+@pytest.mark.rotate(3)
 @pytest.mark.parametrize(
     "parts", [*ARRAYS.values(), *LOOPS.values(), *UNCHANGED.values()], ids=[*ARRAYS, *LOOPS, *UNCHANGED]
 )

@@ -96,7 +96,7 @@ def test_the_same_seed_gives_the_same_bytes_and_another_others(posterior, tmp_pa
     assert (other.draws_u != once.draws_u).any(axis=1).all()
 
 
-@pytest.mark.rotate(2)
+@pytest.mark.rotate(3)
 def test_jax_draws_the_same_posterior_whatever_runs_beside(posterior, monkeypatch):
     """Its chains as threads, and one by one."""
     pytest.importorskip("jax")
@@ -107,7 +107,7 @@ def test_jax_draws_the_same_posterior_whatever_runs_beside(posterior, monkeypatc
     assert (posterior.sample(seed=3, backend="jax", **SHORT).draws() == found.draws()).all()
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate(5)
 def test_draws_by_both_backends_agree_in_distribution(posterior):
     """Chains by JAX and by autograd; means within 4 of their joint standard errors, deviations within 15%."""
     pytest.importorskip("jax")
@@ -294,7 +294,7 @@ def test_few_draws_are_said_to_be_few():
     assert constant.level is Level.UNKNOWN
 
 
-@pytest.mark.rotate(2)
+@pytest.mark.rotate(3)
 def test_a_funnel_diverges_and_says_so():
     funnel = ppl.compile_model(
         "parameters { real v; vector[9] x; } model { v ~ normal(0, 3); x ~ normal(0, exp(v / 2)); }"
@@ -349,7 +349,7 @@ def test_discrete_parameters_are_drawn_back():
     assert found.probabilities("z").shape == (2,) and found.most_probable("z").shape == (400,)
 
 
-@pytest.mark.rotate(2)
+@pytest.mark.rotate(3)
 @pytest.mark.parametrize("name", ["eight_schools", "logistic_regression"])
 def test_means_are_those_of_long_runs_of_stan(name):
     """Within Monte Carlo error: four standard errors of the mean, each with what its draws are worth."""

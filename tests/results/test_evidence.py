@@ -65,7 +65,7 @@ def test_the_standard_errors_are_about_as_large_as_the_errors(fits):
     assert len(found) > 20 and 0.6 < np.sqrt(np.mean(found**2)) < 1.4
 
 
-@pytest.mark.rotate(2)
+@pytest.mark.rotate(3)
 def test_tails_heavier_than_those_of_q_are_in_the_error():
     """By the weights of q alone, with these seeds, all were too low, by 3.1 to 5.3 standard errors."""
     found = []
@@ -82,7 +82,7 @@ def test_moved_draws_tell_it_too(name, fits):
         assert fit.verdict.made == "moved" and 1e-4 < fit.log_evidence.se < 0.05
 
 
-@pytest.mark.rotate(2)
+@pytest.mark.rotate(3)
 @pytest.mark.parametrize("make", [normal_inverse_gamma, truncated, heavy_tails])
 def test_draws_moved_on_request_tell_it_too(make):
     program, data, known = make()
@@ -99,7 +99,7 @@ def test_moved_draws_tell_it_in_many_dimensions():
     assert abs(error(fit, 7.0)) < 3 and fit.log_evidence.se < 0.5
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate(5)
 @pytest.mark.filterwarnings("ignore::ppl.PoorFitWarning")
 def test_draws_where_the_density_is_zero_count():
     """Half of q is where the program rejects: the integral is over the other half."""
@@ -155,7 +155,7 @@ def test_a_constant_of_the_target_is_one_of_the_evidence(seed, constant):
     assert errors[0] == pytest.approx(errors[1], rel=0.5) and max(errors) < 0.02
 
 
-@pytest.mark.rotate(2)
+@pytest.mark.rotate(3)
 def test_images_of_a_mode_that_may_not_all_be_found_leave_it_unknown(tmp_path, monkeypatch, capsys):
     """Of six modes three were found with this seed: it was log(2) too low, with an error of 0.003."""
     program, data, _ = three_labels()
@@ -179,7 +179,7 @@ def test_images_of_a_mode_that_may_not_all_be_found_leave_it_unknown(tmp_path, m
     assert "Log evidence unknown. The posterior has images" in " ".join(capsys.readouterr().out.split())
 
 
-@pytest.mark.rotate(2)
+@pytest.mark.rotate(3)
 @pytest.mark.parametrize("suffix", [".csv", ".npz", ".nc", ".parquet"])
 def test_every_file_has_it(suffix, tmp_path):
     pytest.importorskip("arviz")

@@ -92,7 +92,7 @@ def test_failures_are_counted_and_left_out(tmp_path):
     assert f"{len(found.failed)} simulations failed" in found.judgement
 
 
-@pytest.mark.rotate(2)
+@pytest.mark.rotate(3)
 def test_fits_lack_the_values_that_the_data_lack(model, monkeypatch):
     monkeypatch.setattr(processes, "can_fork", lambda: False)
     data = {"N": 5, "y": [0, None, 0, None, None]}
@@ -111,7 +111,7 @@ def test_chains_can_be_calibrated(model):
     assert found.ranks.shape == (4, 1) and not found.failed
 
 
-@pytest.mark.rotate(2)
+@pytest.mark.rotate(3)
 def test_ties_of_discrete_parameters_are_broken_at_random():
     program = """data { int N; vector[N] y; } parameters { int<lower=0, upper=1> z; real m; }
                  model { z ~ bernoulli(0.5); m ~ normal(0, 1); y ~ normal(m + 0 * z, 1); }"""
@@ -120,7 +120,7 @@ def test_ties_of_discrete_parameters_are_broken_at_random():
     assert len(set(ranks.tolist())) > 8
 
 
-@pytest.mark.rotate(2)
+@pytest.mark.rotate(3)
 @pytest.mark.parametrize("n", [50, 300])
 def test_the_test_is_right_about_uniform_ranks(n):
     rng = np.random.default_rng(1)

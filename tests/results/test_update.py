@@ -147,7 +147,7 @@ model { y ~ categorical(p); }
 """
 
 
-@pytest.mark.rotate(2)
+@pytest.mark.rotate(3)
 def test_a_funnel_is_updated():
     """Effects that may all be equal: no Gaussian is near that posterior, but their prior stays as it is."""
     first, second = of_groups(30, 4, effects=np.zeros(4)), of_groups(20, 4, 1)

@@ -72,7 +72,7 @@ SETTINGS = [
 ]
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate(5)
 @pytest.mark.parametrize(
     "settings",
     SETTINGS,
@@ -227,7 +227,7 @@ def test_where_jax_cannot_move_draws_autograd_does() -> None:
     assert isinstance(auto, PosteriorTarget) and for_many_points(auto, 10**9) is target
 
 
-@pytest.mark.rotate(2)
+@pytest.mark.rotate(3)
 def test_a_differential_equation_is_worth_a_compilation() -> None:
     pytest.importorskip("jax")
     program = """
@@ -336,7 +336,7 @@ UNGROUPED = GROUPED.replace("vector[8] a;", "vector<lower=-9>[8] a;").replace(
 )
 
 
-@pytest.mark.rotate(2)
+@pytest.mark.rotate(3)
 @pytest.mark.parametrize(("program", "used"), [(GROUPED, "autograd"), (UNGROUPED, "autograd, jax")])
 def test_blocks_of_a_large_program_are_integrated_out_by_autograd(program, used, monkeypatch) -> None:
     """And where there are none, JAX takes over; each report names what computes."""

@@ -74,7 +74,7 @@ CASES = [
 ]
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate(5)
 @every("case", CASES, lambda case: case.name)
 def test_of_functions(case: Case) -> None:
     f, x = joint(case)
@@ -93,7 +93,7 @@ UNIVARIATE = [
 ]
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate(5)
 @every("d, name, impl", UNIVARIATE, lambda case: case[0].name)
 def test_of_univariate_families(d: Distribution, name: str, impl: Any) -> None:
     sampled, real = sample_points(d, 6), real_arguments(d)

@@ -29,6 +29,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="how freed memory is kept is glibc's affair")
+@pytest.mark.rotate(3)
 def test_fresh_pages_are_few_once_a_model_has_its_data():
     def faults(how: str) -> int:
         ran = subprocess.run([sys.executable, "-c", CHURN, how], capture_output=True, text=True, check=True)

@@ -131,7 +131,7 @@ def test_two_mixtures_that_miss_the_posterior_are_the_last():
     assert found.n == 1024 and found.weights.ess < 20
 
 
-@pytest.mark.rotate(2)
+@pytest.mark.rotate(3)
 @pytest.mark.parametrize("columns, groups", [(COLUMNS, GROUPS), (40, 90)])
 def test_auto_integrates_the_groups_out(columns, groups):
     toy = target(columns, groups)

@@ -153,7 +153,7 @@ def quick(algorithm="auto", **more):
     return settings(algorithm, eta=0.1, iter=100, **more)
 
 
-@pytest.mark.rotate(2)
+@pytest.mark.rotate(3)
 def test_the_switches_do_what_they_say():
     made = {
         (resample, move): fit(Banana(), quick(resample=resample, move=move)).verdict.made

@@ -234,7 +234,7 @@ def test_a_finding_is_gone_after_its_change(kind):
     assert ppl.compile_model(found.source.text).condition(data)
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate(5)
 @pytest.mark.parametrize(("name", "misfit", "codes", "applied", "left"), [
     ("poisson, line", "overdispersion", (), ["PPL031"], ""),
     ("poisson, line", "overdispersion", ("PPL028",), ["PPL028"], "--codes omits it"),

@@ -71,7 +71,7 @@ def test_a_draw_is_solved_as_if_it_were_alone(method) -> None:
     assert solved(method).states[1] == pytest.approx(alone.states[0], rel=1e-12)
 
 
-@pytest.mark.rotate(2)
+@pytest.mark.rotate(3)
 @pytest.mark.parametrize("method", METHODS, ids=lambda m: type(m).__name__)
 def test_adjoints_are_finite_differences(method) -> None:
     g, rates, h = np.random.default_rng(1).standard_normal((2, 3, 2)), np.array([1.0, 2.0]), 1e-5

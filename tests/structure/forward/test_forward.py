@@ -26,7 +26,7 @@ def drawn(found, name, data=None, n=N):
 Y = "y ~ normal(0, 1);"
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate(5)
 @pytest.mark.parametrize(
     ("parameters", "statements", "name", "mean", "sd"),
     [
@@ -67,7 +67,7 @@ def test_a_parameter_is_drawn_from_its_prior(parameters, statements, name, mean,
         assert found.std(axis=0) == pytest.approx(np.broadcast_to(sd, shape), rel=0.12)
 
 
-@pytest.mark.rotate(2)
+@pytest.mark.rotate(3)
 @pytest.mark.parametrize(
     ("parameters", "statements", "inside"),
     [

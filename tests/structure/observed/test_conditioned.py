@@ -339,6 +339,7 @@ class Shifted:
         return self.log_density_gradients(us)[0]
 
 
+@pytest.mark.rotate(3)
 def test_moves_draw_from_each_target_and_say_when_they_do_not_settle():
     """Targets of other means; and one that no move leaves."""
     rng = np.random.default_rng(1)

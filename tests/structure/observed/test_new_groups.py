@@ -156,7 +156,7 @@ def test_effects_of_new_groups_follow_draws_of_their_scale():
         assert stats.kstest(found[:, k], cdf).statistic < 0.03, k
 
 
-@pytest.mark.rotate(2)
+@pytest.mark.rotate(3)
 @pytest.mark.parametrize(
     "bounds, prior, low",
     [
