@@ -1,7 +1,6 @@
 """The fixes of what `ppl doctor` finds, each tried on the data before it is applied."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from ppl.cli.examined import examined
@@ -9,6 +8,7 @@ from ppl.cli.fixes import Fixed
 from ppl.data import Inputs
 from ppl.errors import PPLError
 from ppl.methods.diagnose.level import Level
+from ppl.records import dataclass
 from ppl.results.doctor.doctor import PRIORS, Examination, tier
 from ppl.results.doctor.finding import Finding
 from ppl.results.files.read_csv import DrawsFile

@@ -13,7 +13,6 @@ computed in plain NumPy and the derivatives are the given formulas.
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -27,6 +26,7 @@ from autograd.tracer import box_types, getval, isbox, new_box, notrace_primitive
 from autograd.util import toposort
 
 from ppl.late import LateModule, linalg, special
+from ppl.records import dataclass, replace
 
 Array = Any  # an ndarray, a NumPy scalar, or a tracer of the namespace in use
 State = tuple[Array, ...]

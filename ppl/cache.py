@@ -9,7 +9,6 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from itertools import count
@@ -17,6 +16,7 @@ from pathlib import Path
 from secrets import token_bytes
 
 from ppl.files import own_cache
+from ppl.records import dataclass
 
 KEY_BYTES = 32
 """Of the key, as many as its digests have."""

@@ -24,11 +24,11 @@ import errno
 import sys
 import warnings
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ppl.printable import printable
+from ppl.records import dataclass
 from ppl.source import Span
 from ppl.spelling import nearest
 

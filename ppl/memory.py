@@ -7,8 +7,9 @@ import math
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+
+from ppl.records import dataclass
 
 
 @dataclass(frozen=True)

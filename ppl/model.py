@@ -1,7 +1,6 @@
 """A compiled program, to be given data."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,6 +13,7 @@ from ppl.kernel.draws.columns import Floats, reshape, variables
 from ppl.methods.run.settings import Backend, SbcAlgorithm, SbcSettings
 from ppl.posterior import Posterior
 from ppl.programs.highlight import highlighted
+from ppl.records import dataclass
 
 if TYPE_CHECKING:
     from ppl.results.calibration.sbc import Calibration, CalibrationListener

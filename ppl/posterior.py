@@ -1,6 +1,5 @@
 """A compiled program with its data, and the fits of it."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from ppl.density.log_density import Floats
 from ppl.errors import PoorFitWarning, warn_caller
 from ppl.kernel.advi.numerics.hessian import hessian
 from ppl.methods.diagnose.level import Level
+from ppl.records import dataclass
 from ppl.run import keywords
 from ppl.run.keywords import takes
 from ppl.run.posterior_target import PosteriorTarget

@@ -5,8 +5,9 @@ A type here is unsized: sizes are values, known once there are data. Written in 
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Union
+
+from ppl.records import dataclass
 
 
 @dataclass(frozen=True)

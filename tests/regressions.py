@@ -2,12 +2,13 @@
 
 import csv
 import os
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from toy_targets import Logistic
+
+from ppl.records import dataclass, replace
 
 DATA = Path(os.environ.get("PPL_SHARED", Path(__file__).parents[2] / "shared")) / "data"
 # Where the data set is, and its positive class in the column y.

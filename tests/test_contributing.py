@@ -6,10 +6,11 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+from ppl.records import dataclass
 
 ROOT = Path(__file__).parents[1]
 PAGES = (
@@ -142,7 +143,7 @@ assert "log(width - abs(y))" in reference()["triangle"] and "triangle" in PICTUR
 """
 
 HARMONIC = """
-from dataclasses import dataclass
+from ppl.records import dataclass
 
 from ppl.arrays import NUMPY
 

@@ -1,12 +1,12 @@
 """Toy targets whose posterior is known exactly."""
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from ppl.methods.initialise.lbfgs_path import lbfgs_path
 from ppl.methods.maximise.lockstep import answered
+from ppl.records import dataclass
 
 
 def path_of(target, start, watch=lambda point: False):

@@ -1,6 +1,5 @@
 """`ppl plot`: the pictures of a fit, as files or as one report."""
 
-from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,6 +11,7 @@ from ppl.cli.data import conditioned_as_draws, files_named_by, inputs_from, rows
 from ppl.cli.generated import warn_of_poor
 from ppl.cli.options import file_to_read, main_output, one_of, output_file, split_names, variable_names
 from ppl.cli.settings import choice
+from ppl.records import dataclass, replace
 from ppl.results.report.style import USUAL, TableStyle
 
 if TYPE_CHECKING:

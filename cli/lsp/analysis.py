@@ -1,6 +1,5 @@
 """All that is known of one text of a program: its tree, the facts, the errors and the warnings."""
 
-from dataclasses import dataclass
 from functools import cached_property
 
 from ppl.cli.lsp.symbols import Name, name_at, names
@@ -12,6 +11,7 @@ from ppl.kernel.language.nesting import too_deep
 from ppl.programs.checked import examine
 from ppl.programs.lints import Lint
 from ppl.programs.pedantic import lints
+from ppl.records import dataclass
 from ppl.source import SourceText, Span
 from ppl.structure.discrete.parameters import has_discrete
 from ppl.structure.discrete.summing import summed

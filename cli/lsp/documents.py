@@ -1,10 +1,10 @@
 """The texts that are open in the editor, each analysed once a version."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 
 from ppl.cli.lsp.analysis import Analysis, analysis
 from ppl.cli.lsp.symbols import Name
+from ppl.records import dataclass, field
 from ppl.source import SourceText
 
 NO_LINE = 0

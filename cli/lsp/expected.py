@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cache
 from pathlib import Path
@@ -18,6 +17,7 @@ from ppl.programs.recovery import mend
 from ppl.programs.syntax_errors import explain
 from ppl.programs.syntax_rules import BLOCKS, NAME
 from ppl.programs.syntax_stop import COMMENT_OR_STRING, Stop
+from ppl.records import dataclass, replace
 from ppl.source import SourceText
 from ppl.types import NAMED
 

@@ -3,12 +3,12 @@
 import re
 from bisect import bisect_right
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from lsprotocol import types
 from pygls import uris
 
+from ppl.records import dataclass
 from ppl.source import SourceText, Span
 
 URI = re.compile(r"[A-Za-z][\w+.-]+:")

@@ -4,7 +4,6 @@ Tools for people read this: editors, and whatever else looks a program over.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from ppl.kernel.language import ast
 from ppl.kernel.language.calls import CUMULATIVE_SUFFIXES, DENSITY_SUFFIXES, name_of, normalised, suffix_of
@@ -14,6 +13,7 @@ from ppl.kernel.language.laplace import LAPLACE
 from ppl.kernel.language.printer import argument, declared, unsized
 from ppl.kernel.language.scope import Block, Symbol, UserFunction
 from ppl.kernel.language.walk import children, walk
+from ppl.records import dataclass
 from ppl.source import Span
 
 FAMILY = (*DENSITY_SUFFIXES, *CUMULATIVE_SUFFIXES)

@@ -1,7 +1,6 @@
 """The site as files: its pages in order, and the configuration of MkDocs."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from functools import cache, partial
 from importlib.resources import files
 
@@ -13,6 +12,7 @@ from ppl.cli.site.gallery import gallery
 from ppl.cli.site.reference import hundred, of_hundred, of_topic, title, topics
 from ppl.cli.site.running import outputs, with_outputs
 from ppl.programs.pages import pages as messages
+from ppl.records import dataclass, replace
 from ppl.stdlib.distributions.table import DISTRIBUTIONS
 
 CONFIG = """\

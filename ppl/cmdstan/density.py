@@ -1,9 +1,8 @@
 """A posterior as a target of inference, with or without what depends on no parameter, and the Jacobian."""
 
-from dataclasses import dataclass
-
 from ppl.kernel.advi.target import Array
 from ppl.posterior import Posterior
+from ppl.records import dataclass
 
 
 @dataclass(frozen=True)

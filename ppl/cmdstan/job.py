@@ -1,7 +1,6 @@
 """One run of the executable: what was asked, of which posterior, and where its output goes."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -16,6 +15,7 @@ from ppl.kernel.advi.start import start_point
 from ppl.kernel.advi.streams import Streams
 from ppl.kernel.advi.target import Target
 from ppl.kernel.draws.stan_csv import cell
+from ppl.records import dataclass
 from ppl.results.files.config import Config, as_json, comment_lines
 from ppl.run.initial import start_for
 

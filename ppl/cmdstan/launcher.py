@@ -8,10 +8,10 @@ import os
 import shlex
 import stat
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 from ppl.files import write_whole
+from ppl.records import dataclass
 
 ADVICE = "Set PPL_PYTHON to a Python that has ppl, or install it for the one on the PATH."
 

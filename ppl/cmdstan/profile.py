@@ -6,7 +6,6 @@ recorded on the tape into those of their arguments. A block within another count
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from time import perf_counter
@@ -18,6 +17,7 @@ from ppl.kernel.emit.library import Wrap
 from ppl.kernel.emit.load import Module
 from ppl.model import Model
 from ppl.optimise.forms import Form
+from ppl.records import dataclass, field
 
 HEADER = (
     "name,thread_id,total_time,forward_time,reverse_time,chain_stack,no_chain_stack,"

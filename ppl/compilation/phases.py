@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -16,6 +15,7 @@ from ppl.memory import MOST_TABLE_ENTRIES
 from ppl.optimise.draw_by_draw import DrawByDraw
 from ppl.optimise.forms import ARRAYS, DRAWS, VALUES, Form
 from ppl.optimise.solver_functions import SolvingCode
+from ppl.records import dataclass, field, fields, replace
 from ppl.source import SourceText, Span
 
 if TYPE_CHECKING:

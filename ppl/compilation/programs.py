@@ -9,7 +9,6 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -18,6 +17,7 @@ from typing import Any, Protocol, TypeVar
 from ppl.cache import Parts
 from ppl.compilation.nodes_json import NotStored, decoded, encoded
 from ppl.errors import ModelError
+from ppl.records import dataclass, field
 from ppl.source import SourceText
 from ppl.system.distribution import VERSION
 

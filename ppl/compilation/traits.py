@@ -1,11 +1,11 @@
 """What of a program decides how its log density is best computed."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from ppl.kernel.ir import nodes as ir
 from ppl.kernel.ir.walk import walk
+from ppl.records import dataclass
 
 CALLS = (ir.Apply, ir.CallUser, ir.Index, ir.Gather)
 """What takes a call each time it is run."""

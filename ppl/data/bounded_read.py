@@ -1,12 +1,12 @@
 """Files read into memory, never more of one than memory holds: archives and devices have no honest size."""
 
 import gzip
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
 from ppl.errors import DataError
 from ppl.memory import available, in_bytes
+from ppl.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,11 @@
 """Values by name, as they were given, and where each is from."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from ppl.errors import DataError
 from ppl.printable import printable
+from ppl.records import dataclass, field
 
 
 @dataclass(frozen=True)

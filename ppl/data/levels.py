@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -12,6 +11,7 @@ from ppl.data.inputs import Inputs
 from ppl.data.values import DATES, Misfit, Numbers, is_missing, layers
 from ppl.errors import DataError, first_few
 from ppl.kernel.density.expected import Expected
+from ppl.records import dataclass, replace
 
 Levels = tuple[str, ...]
 

@@ -1,7 +1,6 @@
 """Where the files of an array lie: on a disk of this machine, or behind a URL such as s3://bucket/rows."""
 
 import re
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -9,6 +8,7 @@ from urllib.parse import urlsplit
 
 from ppl.errors import DataError, MissingPackage
 from ppl.files import exists
+from ppl.records import dataclass
 from ppl.system.distribution import requirements
 
 SCHEME = re.compile(r"\w[\w+.-]+://")

@@ -1,6 +1,5 @@
 """Missing values among data: `null`, NA and NaN."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -8,6 +7,7 @@ from numpy.typing import NDArray
 
 from ppl.data.shares import Share
 from ppl.data.values import Misfit, Numbers, is_masked, is_missing, layers
+from ppl.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,6 @@
 """Rows of data shared out: which part of them each device has, in order."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,6 +8,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 from numpy.typing import NDArray
 
 from ppl.errors import InferenceError
+from ppl.records import dataclass
 
 Rows = NDArray[np.intp]
 Numbers = NDArray[Any]

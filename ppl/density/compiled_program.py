@@ -1,7 +1,6 @@
 """A program that compiled: its forms, and each as a module bound to a namespace."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -30,6 +29,7 @@ from ppl.optimise.draw_by_draw import DrawByDraw
 from ppl.optimise.forms import DRAWS, VALUES, Form
 from ppl.optimise.tracing.namespace import TRACING
 from ppl.optimise.tracing.tracer import checking, refuse
+from ppl.records import dataclass, field, replace
 from ppl.source import SourceText
 from ppl.system.freed_memory import keep_freed_memory
 from ppl.types import INT, element_type

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, compress, count
 from typing import Any, Self
@@ -32,6 +31,7 @@ from ppl.kernel.emit.runtime import Place, joined
 from ppl.kernel.ir.nodes import Declared
 from ppl.memory import ARRAY_SIZES, available
 from ppl.optimise.forms import ARRAYS, VALUES
+from ppl.records import dataclass, field, replace
 from ppl.source import SourceText
 from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
 

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -30,6 +29,7 @@ from ppl.optimise.forms import (
 )
 from ppl.optimise.tracing.namespace import TRACING
 from ppl.optimise.tracing.tape import numbers_depending_on
+from ppl.records import dataclass, field, replace
 
 Moving = tuple[int, ...] | None
 """The parameters that gradients are asked for, by their positions; None for all."""

@@ -10,7 +10,6 @@ import sys
 import tracemalloc
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from itertools import zip_longest
 from types import FrameType
@@ -28,6 +27,7 @@ from ppl.kernel.emit.constraint_checks import DrawsRejected
 from ppl.kernel.emit.load import BUILTINS, Code, Module, load
 from ppl.kernel.emit.located import located
 from ppl.kernel.emit.text import Binding
+from ppl.records import dataclass
 from ppl.source import Span
 from ppl.stdlib.over_draws import for_all
 

@@ -7,7 +7,6 @@ mean over an epoch is the full log density.
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -23,6 +22,7 @@ from ppl.kernel.density.data import Data, Floats, Rows
 from ppl.optimise.forms import ARRAYS, Form, rest_of, rows_of, rows_on_sides
 from ppl.optimise.passes.one_side import Sides, sides_of
 from ppl.optimise.passes.split_rows import RowSplit, row_sizes, split_rows
+from ppl.records import dataclass, replace
 from ppl.source import Span
 
 

@@ -4,7 +4,6 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from time import perf_counter
 from timeit import repeat
 from types import FrameType
@@ -15,6 +14,7 @@ import numpy as np
 from ppl.arrays import AUTOGRAD, values_and_grads
 from ppl.density.log_density import Floats, LogDensity
 from ppl.optimise.forms import GRADIENT
+from ppl.records import dataclass, field
 from ppl.source import Span
 
 

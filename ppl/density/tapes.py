@@ -1,7 +1,6 @@
 """Values and gradients of a form: by a compiled tape where the program can be traced, else by autograd's."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from ppl.arrays import AUTOGRAD, Array, Namespace, TapeNode, values_and_grads
@@ -9,6 +8,7 @@ from ppl.errors import Rejection
 from ppl.kernel.emit.constraint_checks import DrawsRejected
 from ppl.optimise.tracing.namespace import TRACING
 from ppl.optimise.tracing.tape import Gradient, compiled_gradient
+from ppl.records import dataclass, field
 
 MOST_SHAPES = 32
 """Compiled tapes that are held at a time, of as many different numbers of points."""

@@ -7,7 +7,6 @@ draws of the posterior (statistical linearisation; Gelb 1974, "Applied optimal e
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 from ppl.density.log_joint import LogJoint, Moving
 from ppl.kernel.advi.target import Known
 from ppl.kernel.density.data import Floats
+from ppl.records import dataclass, replace
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,12 +1,12 @@
 """Calls in a formula, such as `log(dose + 1)`, as expressions of the language for one row."""
 
 from collections.abc import Callable, Set
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ppl.errors import ArgumentError
+from ppl.records import dataclass
 
 FUNCTIONS = ("log", "log10", "log2", "log1p", "exp", "expm1", "sqrt", "abs")
 """Functions with the same name in NumPy and in the language."""

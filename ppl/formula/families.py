@@ -1,12 +1,12 @@
 """Families: the distribution of an outcome given its linear predictor, and the priors of what else it has."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ppl.data.values import Numbers
 from ppl.errors import UnknownName
+from ppl.records import dataclass, replace
 
 WIDE = 2.5
 """Prior standard deviations of a mean, for one standard deviation of a predictor."""

@@ -3,7 +3,6 @@
 import math
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -14,6 +13,7 @@ from ppl.formula.expressions import number
 from ppl.formula.families import WIDE, Family
 from ppl.formula.outcome import numbers_of
 from ppl.formula.terms import Effect, GroupEffect, Terms, far_from_zero
+from ppl.records import dataclass
 
 LONGEST_LINE = 100
 """A comment that makes a line longer stands above it."""

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Sequence, Set
-from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
@@ -12,6 +11,7 @@ from ppl.data.values import Numbers
 from ppl.errors import ArgumentError, DataError
 from ppl.formula.expressions import NAMESPACE, Text, expression
 from ppl.formula.frame import formulae
+from ppl.records import dataclass
 
 PROPORTIONS = ("p", "prop", "proportion")
 """What formulae calls successes among trials."""

@@ -1,6 +1,5 @@
 """A posterior seen a few rows at a time, the rows gathered by compiled code; see density/rows.py."""
 
-from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -22,6 +21,7 @@ from ppl.kernel.advi.target import Forwarding, Target
 from ppl.kernel.emit.text import python_name
 from ppl.optimise.forms import for_jax, rest_of
 from ppl.optimise.passes.split_rows import RowSplit
+from ppl.records import dataclass, replace
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]

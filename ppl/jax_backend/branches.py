@@ -11,7 +11,6 @@ forward with it: S' = J S + P, of the Jacobians J and P of a step in its state a
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 import jax
@@ -22,6 +21,7 @@ from ppl.errors import InferenceError, Rejection
 from ppl.jax_backend.arguments import Arguments, as_array
 from ppl.jax_backend.namespace import is_float, is_traced
 from ppl.jax_backend.not_traceable import NotTraceable
+from ppl.records import dataclass, field, replace
 
 Traced = Any
 Function = Callable[..., Any]

@@ -1,7 +1,6 @@
 """Data as arguments of compiled code: which numbers are passed to it, and which are part of it."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import compress
 from typing import Any
@@ -12,6 +11,7 @@ import numpy as np
 from ppl.jax_backend.not_traceable import NotTraceable
 from ppl.kernel.density.data import Data
 from ppl.kernel.emit.runtime import Place
+from ppl.records import dataclass, field
 
 BAKED = ("", "biu", "biuf")
 """Kinds of arrays that become part of the code, as few as will do: none, ints and truth values, all."""

@@ -2,7 +2,6 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, cast
 
@@ -19,6 +18,7 @@ from ppl.jax_backend.traceable import Trace, replacements
 from ppl.kernel.density.data import Data
 from ppl.kernel.emit.load import BUILTINS, Code, Module, load
 from ppl.optimise.forms import FOR_JAX, VALUES
+from ppl.records import dataclass, replace
 
 Function = Callable[..., Any]
 

@@ -4,7 +4,6 @@ What an iteration does is written once, in ppl.methods: here it is traced with t
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -19,6 +18,7 @@ from ppl.jax_backend.state import packed, unpacked
 from ppl.kernel.advi.estimators.reparameterised import elbo_gradient
 from ppl.kernel.advi.numerics.triangular import times, transposed_times
 from ppl.kernel.advi.optimise import State, stepped
+from ppl.records import dataclass, field, fields, replace
 
 Traced = Any
 LogDensities = Callable[[Traced, Traced], tuple[Traced, Traced]]

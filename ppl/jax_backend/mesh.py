@@ -9,7 +9,6 @@ computes for itself. What comes back is the same on every process, so that all g
 import hashlib
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import compress
 from typing import Any
@@ -33,6 +32,7 @@ from ppl.jax_backend.not_traceable import NotTraceable
 from ppl.jax_backend.target import CompiledTarget, first_traceable, profile_for
 from ppl.kernel.density.data import Data
 from ppl.kernel.emit.emitted import Emitted
+from ppl.records import dataclass
 
 ROWS = "rows"
 """The one axis of the mesh."""

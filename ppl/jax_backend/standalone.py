@@ -7,7 +7,6 @@ belongs to one statement stands under a comment with its line in the program.
 import builtins
 import keyword
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 import jax
@@ -34,6 +33,7 @@ from ppl.kernel.emit.runtime import Place
 from ppl.kernel.emit.text import tuple_text
 from ppl.optimise.forms import FOR_JAX
 from ppl.programs.fresh_names import FreshNames
+from ppl.records import dataclass, field, replace
 
 LONGEST = 70
 """Characters of an expression that stands within another one."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -21,6 +20,7 @@ from ppl.jax_backend.state import packed, unpacked
 from ppl.kernel.advi.fused_steps import Place
 from ppl.kernel.advi.optimise import Algorithm, Run
 from ppl.kernel.advi.subsampling import Rows
+from ppl.records import dataclass
 from ppl.source import Span
 
 Floats = NDArray[np.float64]

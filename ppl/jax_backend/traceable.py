@@ -3,7 +3,6 @@
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import jax
@@ -17,6 +16,7 @@ from ppl.jax_backend.not_traceable import NotTraceable
 from ppl.jax_backend.solve import solve
 from ppl.kernel.emit.runtime import results
 from ppl.kernel.emit.text import Binding
+from ppl.records import dataclass, field
 from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
 
 

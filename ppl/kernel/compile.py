@@ -1,7 +1,6 @@
 """Program text to Python: the phases in order, and nothing else."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from ppl.kernel.emit.emit import emit
 from ppl.kernel.emit.load import Code
@@ -9,6 +8,7 @@ from ppl.kernel.ir.lower import lower
 from ppl.kernel.ir.nodes import Program
 from ppl.kernel.ir.zero_based import count_from_zero
 from ppl.kernel.language.check import analyse
+from ppl.records import dataclass
 from ppl.source import SourceText
 
 Pass = Callable[[Program], Program]

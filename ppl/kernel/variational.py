@@ -1,7 +1,6 @@
 """From a text and its data to draws of a q, and a CSV file of them."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -15,6 +14,7 @@ from ppl.kernel.compile import compiled
 from ppl.kernel.density.log_density import conditioned
 from ppl.kernel.draws.names import column_names
 from ppl.kernel.draws.stan_csv import csv_lines
+from ppl.records import dataclass
 from ppl.source import SourceText
 
 FAMILIES: Mapping[str, Callable[[int], Family]] = {"meanfield": MeanField, "fullrank": FullRank}

@@ -6,12 +6,12 @@ the axis of the draws.
 """
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ppl.errors import UnknownName
 from ppl.kernel.ir.nodes import Program
 from ppl.optimise.passes.table import PASSES, Pass, passes
+from ppl.records import dataclass, replace
 
 
 @dataclass(frozen=True)

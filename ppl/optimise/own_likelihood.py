@@ -5,13 +5,13 @@ theta of its own, so the derivatives of the sum over draws are those of each.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ppl.arrays import AUTOGRAD, Array, combs, pullback
 from ppl.optimise.solver_functions import ProgramField, Pull
+from ppl.records import dataclass
 from ppl.stdlib.laplace.own import Curve
 from ppl.stdlib.solvers.field import Draws, Floats
 

@@ -5,7 +5,6 @@ them (passes/solver_functions.py), so that one run of it serves them all.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -15,6 +14,7 @@ from autograd.tracer import isbox
 from ppl.arrays import AUTOGRAD, NUMPY, Array, Namespace, combs, inexact, pullback, with_vjps
 from ppl.kernel.emit.load import Code, Module, load
 from ppl.late import LateModule
+from ppl.records import dataclass
 from ppl.stdlib.solvers.field import Draws, Floats, Rate
 
 SOLVERS = LateModule("ppl.optimise.solve")

@@ -6,7 +6,6 @@ more with watched terms and watched distributions.
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +15,7 @@ from autograd.tracer import isbox
 from ppl.arrays import NUMPY, backward
 from ppl.kernel.emit.runtime import Place, block
 from ppl.kernel.emit.text import Binding
+from ppl.records import dataclass, field
 from ppl.source import Span
 from ppl.stdlib.constraints.bounds import LOWER_UPPER
 from ppl.stdlib.record import Distribution

@@ -1,13 +1,13 @@
 """A density of many values as a loop over the densities of one: `y ~ normal(mu, s)` entry by entry."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 
 from ppl.kernel.language import ast
 from ppl.kernel.language.calls import left_and_args, normalised
 from ppl.kernel.language.facts import Facts, ResolvedCall
 from ppl.programs.fresh_names import FreshNames
 from ppl.programs.rewriting import Stmts, code, expr, integer, loops, variable
+from ppl.records import dataclass, replace
 from ppl.source import Span
 from ppl.stdlib.record import Distribution
 from ppl.stdlib.signatures import Match, split_commas

@@ -7,7 +7,6 @@ statements.
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from ppl.programs.canonical import without_parentheses
 from ppl.programs.explained import parse
 from ppl.programs.spacing import CLOSING, COLUMNS_OF_A_LINE, OPENING, wrapped_lines
 from ppl.programs.tokens import Token, tokens
+from ppl.records import dataclass, field, replace
 from ppl.source import SourceText
 
 INDENT_OF_A_LEVEL = 2

@@ -1,9 +1,8 @@
 """Fresh names for what is added to a program."""
 
-from dataclasses import dataclass
-
 from ppl.kernel.language import ast
 from ppl.kernel.language.walk import statements, walk
+from ppl.records import dataclass
 
 
 @dataclass

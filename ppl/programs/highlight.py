@@ -3,10 +3,11 @@
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any
+
+from ppl.records import dataclass
 
 
 @dataclass(frozen=True)

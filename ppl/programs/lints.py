@@ -3,10 +3,9 @@
 Each lint follows Stan's "pedantic mode" (Stan User's Guide, "Using the Stan compiler") where that has it.
 """
 
-from dataclasses import dataclass
-
 from ppl.errors import Fix, describe
 from ppl.printable import printable
+from ppl.records import dataclass
 from ppl.source import Span
 
 NEWER_STAN = "PPL015"

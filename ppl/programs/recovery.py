@@ -8,10 +8,10 @@ about them afterwards would be an independent error.
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from ppl.programs.syntax_rules import BLOCK, Rule
 from ppl.programs.syntax_stop import CLOSING, Stop, blanked
+from ppl.records import dataclass
 
 SIGN = re.compile(r"[()\[\]{};]")
 OPENS_BLOCK = re.compile(r"([;{})]|\b(else|do|repeat|functions|data|parameters|model|quantities))\s*\Z")

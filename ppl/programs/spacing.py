@@ -1,10 +1,10 @@
 """One statement on as many lines as it needs: spaces between its tokens, and breaks past 80 columns."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 
 from ppl.kernel.language.printer import PRECEDENCE, TERNARY_LEVEL
 from ppl.programs.tokens import Token
+from ppl.records import dataclass, field
 
 COLUMNS_OF_A_LINE = 80
 """The longest line that is not broken."""

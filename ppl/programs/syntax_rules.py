@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Literal
 
 from ppl.kernel.language.scope import Block
 from ppl.kernel.language.tables import grammar_text
 from ppl.programs.syntax_stop import CLOSING, Stop
+from ppl.records import dataclass
 from ppl.spelling import ROUGHLY_LIKE, nearest
 
 BLOCKS = tuple(block.value for block in Block)

@@ -1,10 +1,10 @@
 """The place where the parser stopped, and what can be known of it."""
 
 import re
-from dataclasses import dataclass
 from functools import cached_property
 
 from ppl.kernel.language.include import Expanded
+from ppl.records import dataclass
 
 COMMENT_OR_STRING = re.compile(r'//[^\n]*|/\*[\s\S]*?\*/|"[^"\n]*"')
 FOUND = re.compile(r'[^\W\d]\w*|\d[\w.]*|\.\d+|"[^"\n]*"?|/\*|:=|[-+*/=<>!]=|&&|\|\||\S')

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from ppl.records import dataclass
 
 WORD = re.compile(
     r"""

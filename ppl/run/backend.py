@@ -1,7 +1,6 @@
 """Which backend computes a log density: autograd, always there, or JAX, the extra "jax"."""
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, replace
 from functools import partial
 from importlib.util import find_spec
 from typing import Any, TypeVar
@@ -16,6 +15,7 @@ from ppl.kernel.advi.target import Target
 from ppl.memory import ARRAY_SIZES, available
 from ppl.methods.run.phases import integrates_blocks
 from ppl.methods.run.settings import SampleSettings, Settings
+from ppl.records import dataclass, replace
 from ppl.run.memory_needed import numbers_of, numbers_of_chains
 from ppl.run.posterior_target import PosteriorTarget
 from ppl.run.two_backends import TwoBackends

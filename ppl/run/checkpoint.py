@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
@@ -21,6 +20,7 @@ from ppl.kernel.advi.target import Target
 from ppl.methods.recipes import fit
 from ppl.methods.recipes.result import Result
 from ppl.methods.run.settings import Settings
+from ppl.records import asdict, dataclass, field, replace
 from ppl.run.checksum import damage_reported, plain, read_record, with_checksum
 from ppl.run.identity import identity, refuse_mismatch
 from ppl.run.keywords import SECONDS_A_WRITE

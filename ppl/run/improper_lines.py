@@ -4,12 +4,11 @@ A direction in which no gradient has a part is looked for among a few more gradi
 parameters, and tried: the log density must not change along it, however far, and no transform may end it.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ppl.density.log_density import Floats, LogDensity
 from ppl.kernel.density.reading import leaves
+from ppl.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 import inspect
 import textwrap
 from collections.abc import Callable
-from dataclasses import dataclass, fields
 from functools import wraps
 from pathlib import Path
 from secrets import randbits
@@ -13,6 +12,7 @@ from ppl.errors import OutOfRange, UnknownSetting, in_a_line
 from ppl.kernel.advi.progress import Listener
 from ppl.methods.run import settings as records
 from ppl.methods.run.setting import settings, settings_of
+from ppl.records import dataclass, fields
 from ppl.scalars import python_number
 from ppl.spelling import nearest
 

@@ -3,12 +3,12 @@
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, field
 from time import perf_counter
 
 from ppl.arguments import repr_of
 from ppl.errors import ArgumentError
 from ppl.kernel.advi.progress import Listener, Phase, Progress, silent
+from ppl.records import dataclass, field
 
 OF_DRAWS = (Phase.OTHER_MODES, Phase.MOVES)
 """Stages after the draws of q, which Ctrl-C leaves with the draws that there are."""

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from ppl.density.log_density import LogDensity
 from ppl.errors import InferenceError
 from ppl.memory import ARRAY_SIZES, available, in_bytes, out_of_memory
 from ppl.methods.initialise.lbfgs_path import LBFGS_PATH
 from ppl.methods.run.settings import SampleSettings, Settings
+from ppl.records import dataclass
 from ppl.system.cores import cores_of
 
 MATRICES = {"fullrank": 6, "ssvb": 6, "dsvi": 6, "laplace": 4}

@@ -1,6 +1,5 @@
 """More draws of a fit, without another one."""
 
-from dataclasses import dataclass, replace
 from typing import Self
 
 from ppl.density.log_density import Floats, LogDensity
@@ -16,6 +15,7 @@ from ppl.methods.recipes.nested import nested
 from ppl.methods.recipes.result import Path, Result, result_of, result_of_chains
 from ppl.methods.run.context import Context
 from ppl.methods.run.settings import Settings
+from ppl.records import dataclass, replace
 from ppl.run.driver import FitDraws, draws_of, threads_of_fit
 from ppl.run.memory_needed import require_memory
 from ppl.run.table import tabulate

@@ -1,7 +1,6 @@
 """A posterior as inference sees it at points many of which agree in some coordinates."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -9,6 +8,7 @@ from ppl.density.log_joint import LogJoint
 from ppl.density.many_points import BATCH
 from ppl.kernel.advi.target import Forwarding, Target
 from ppl.kernel.density.data import Floats, Rows
+from ppl.records import dataclass
 
 
 @dataclass(frozen=True)

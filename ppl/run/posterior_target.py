@@ -1,7 +1,6 @@
 """How inference sees a posterior."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +10,7 @@ from ppl.density.log_joint import LogJoint, Moving
 from ppl.density.updated import UpdatedJoint
 from ppl.kernel.advi.target import Known, Target
 from ppl.kernel.draws.names import variable_of
+from ppl.records import dataclass, replace
 from ppl.run.posterior_given import PosteriorGiven
 
 

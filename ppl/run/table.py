@@ -1,7 +1,6 @@
 """From unconstrained draws to rows of named columns, losing no row to a failure in another."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from time import perf_counter
 
 import numpy as np
@@ -9,6 +8,7 @@ import numpy as np
 from ppl.density.log_density import Floats, LogDensity
 from ppl.errors import InferenceError, PPLError
 from ppl.kernel.advi.progress import Listener, Phase, Progress, silent
+from ppl.records import dataclass, replace
 from ppl.run.memory_needed import require_memory_of_rows
 
 SECONDS_A_TABLE_REPORT = 0.2

@@ -1,7 +1,6 @@
 """What a run looks at, as its settings say."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any
 
@@ -13,6 +12,7 @@ from ppl.methods.correct.draw_source import DrawSource
 from ppl.methods.objective.ard import ArdTarget
 from ppl.methods.objective.marginal import MarginalTarget
 from ppl.methods.run.settings import Settings
+from ppl.records import dataclass, replace
 from ppl.run.backend import on_backend, rows_on_backend, sharded
 from ppl.run.posterior_target import PosteriorTarget
 

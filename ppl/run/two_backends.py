@@ -5,12 +5,11 @@ takes it longer than NumPy takes for all that a fit looks at: values of many poi
 gradients of many are few until draws are moved.
 """
 
-from dataclasses import dataclass, replace
-
 import numpy as np
 
 from ppl.density.log_density import Floats
 from ppl.kernel.advi.target import Forwarding, Target, gradients, log_density_gradients
+from ppl.records import dataclass, replace
 from ppl.run.posterior_target import PosteriorTarget
 
 MANY = 20_000

@@ -6,11 +6,11 @@ The tables of the standard library are imported when a program is checked.
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
 from functools import cache, cached_property
 from typing import Any
 
 from ppl.errors import ArgumentError
+from ppl.records import dataclass, fields
 from ppl.stdlib.constraints.record import Constraint
 from ppl.stdlib.record import Distribution, Function, Overload
 from ppl.stdlib.signatures import Callee, Kind, Match, choose, parse_signature, split_commas

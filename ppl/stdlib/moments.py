@@ -6,8 +6,9 @@ Laws hold them to the density, or to draws. Stan Functions Reference; Johnson, K
 Gelman et al. (2013), "Bayesian Data Analysis", appendix A, for the Wishart distributions.
 """
 
-from dataclasses import dataclass
 from functools import partial
+
+from ppl.records import dataclass
 
 OF_NUMBER, OF_ELEMENTS, OF_VECTOR = "variance", "variance of each element", "covariance"
 SIZES = {"N": "the sum of the counts", "K": "the number of rows"}

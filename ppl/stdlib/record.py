@@ -6,11 +6,11 @@ vectors is (N, K)), a row vector has one axis like a vector, an int is a Python 
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from functools import partial, wraps
 from typing import Any, Literal
 
 from ppl.arrays import Namespace, Node, with_partials
+from ppl.records import dataclass, replace
 from ppl.stdlib.moments import UNKNOWN, Moments
 from ppl.stdlib.reals import reals
 

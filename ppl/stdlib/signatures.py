@@ -20,10 +20,10 @@ meant.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
+from ppl.records import dataclass
 from ppl.stdlib.record import Distribution, Function, Overload
 from ppl.types import (
     COMPLEX,

@@ -5,12 +5,12 @@ sticks that are left.  Their reductions are running ones, of N log N numbers in 
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
 from ppl.arrays import Array, Namespace
+from ppl.records import dataclass
 from ppl.stdlib.functions.log_sums import log_sum_exp, log_sum_exp_pair
 from ppl.stdlib.functions.sums import cumulative_sum, product, total
 

@@ -5,13 +5,13 @@ gives sample points well inside it, at which the laws of the standard library ar
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ppl.arrays import NUMPY
+from ppl.records import dataclass, replace
 from ppl.stdlib.constraints.sentences import first_element, first_false, position
 from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
 

@@ -2,11 +2,11 @@
 
 import ctypes
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 
+from ppl.records import dataclass
 from ppl.system.cores import cores_of
 
 

@@ -1,13 +1,13 @@
 """The laws of a constraint: inverse both ways, lands inside, log-Jacobian, gradient, array axes."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.testing import assert_allclose
 
 from ppl.arrays import AUTOGRAD, NUMPY, Array, Namespace, value_and_grad
+from ppl.records import dataclass
 from ppl.stdlib.constraints.record import Constraint, Shape
 from ppl.testing.differences import Floats, jacobian
 from ppl.testing.law import Law

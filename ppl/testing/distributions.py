@@ -3,7 +3,6 @@
 import itertools
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from ppl.arrays import AUTOGRAD, NUMPY, Namespace
 from ppl.errors import ArgumentError
+from ppl.records import dataclass
 from ppl.stdlib.library import refuse_distribution
 from ppl.stdlib.record import Distribution, Impl
 from ppl.stdlib.supports import SUPPORTS

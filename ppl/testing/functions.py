@@ -6,7 +6,6 @@
 import itertools
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -15,6 +14,7 @@ from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 
 from ppl.arrays import AUTOGRAD, NUMPY, Namespace
+from ppl.records import dataclass
 from ppl.stdlib.functions.complex_parts import to_complex
 from ppl.stdlib.library import refuse_function
 from ppl.stdlib.record import Function, LeadingAxis, Overload

@@ -3,10 +3,11 @@
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import numpy as np
+
+from ppl.records import dataclass
 
 Subject = TypeVar("Subject")
 

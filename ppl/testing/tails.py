@@ -6,7 +6,6 @@ exponentials, as powers or up to an end of the support.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -15,6 +14,7 @@ import scipy.special
 from numpy.testing import assert_allclose
 
 from ppl.arrays import NUMPY, Namespace
+from ppl.records import dataclass
 from ppl.stdlib.record import Distribution, Impl
 from ppl.stdlib.supports import SUPPORTS
 from ppl.testing.differences import Floats, elementwise_slope, gradient

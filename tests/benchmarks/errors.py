@@ -8,13 +8,14 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
+
+from ppl.records import dataclass
 
 Floats = NDArray[np.float64]
 

@@ -10,7 +10,6 @@ of sds as a share, of the 5% and 95% quantiles in sds.
 
 import argparse
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from time import process_time
 from typing import Any
 
@@ -19,6 +18,7 @@ from numpy.random import Generator
 from scipy.special import expit
 
 import ppl
+from ppl.records import dataclass
 
 SEED = 3
 Data = dict[str, Any]

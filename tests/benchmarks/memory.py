@@ -11,10 +11,11 @@ import json
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+
+from ppl.records import dataclass
 
 ADDRESS_SPACE = 2_000_000 << 10
 ROWS, GROUPS = 100_000, 400

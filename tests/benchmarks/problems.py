@@ -6,11 +6,12 @@ sizes of the papers.
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from ppl.records import dataclass
 
 ROOT = Path(__file__).parents[2]
 PROGRAMS = ROOT / "tests" / "conformance" / "programs"

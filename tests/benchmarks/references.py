@@ -12,7 +12,6 @@ import argparse
 import json
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass, field
 from pathlib import Path
 from time import process_time
 from types import SimpleNamespace
@@ -22,6 +21,7 @@ import numpy as np
 
 import ppl
 from ppl.errors import PPLError
+from ppl.records import dataclass, field
 from ppl.results.fits.fit import Fit, variational
 from tests.benchmarks.errors import Quantities, errors_of, read_reference, worst
 

@@ -4,7 +4,6 @@ import ast
 import io
 import json
 from contextlib import chdir, redirect_stderr, redirect_stdout
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,6 +11,7 @@ import pytest
 
 from ppl.cmdstan.build import build
 from ppl.cmdstan.main import main
+from ppl.records import dataclass
 
 BERNOULLI = """\
 data {

@@ -3,13 +3,13 @@
 import csv
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ppl.posterior import Posterior
+from ppl.records import dataclass, field
 
 HERE = Path(__file__).parent
 DENSITY, GRADIENT, VALUES = (1e-8, 1e-8), (1e-6, 1e-7), (1e-8, 1e-8)

@@ -19,11 +19,12 @@ import sys
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
+
+from ppl.records import dataclass, field, replace
 
 for _threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_threads, "1")

@@ -1,9 +1,10 @@
 """The random choices that a program is made of: the same seed makes the same program."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from random import Random
 from typing import TypeVar
+
+from ppl.records import dataclass
 
 T = TypeVar("T")
 

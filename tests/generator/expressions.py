@@ -1,13 +1,13 @@
 """Random expressions of a given type and size."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
 
 from generator.arguments import ARGUMENTS, LEFT_OUT
 from generator.complex_numbers import OF_COMPLEX, Complexes
 from generator.shapes import CORE, INT, REAL, Scope, Shape, Variable, matrix, row_vector, vector
 from generator.world import World
 
+from ppl.records import dataclass, field, replace
 from ppl.stdlib.functions.table import FUNCTIONS
 from ppl.stdlib.record import Function
 from ppl.stdlib.signatures import Pattern, parse_signature, split_commas

@@ -5,7 +5,6 @@ differentiated as it stands.  Its gradient is held to finite differences of its 
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -28,6 +27,7 @@ from ppl.optimise.tracing.namespace import TRACING
 from ppl.optimise.tracing.tape import compiled_gradient
 from ppl.posterior import Posterior
 from ppl.programs.format import format_program
+from ppl.records import dataclass, replace
 from ppl.source import SourceText
 
 POINTS = 4

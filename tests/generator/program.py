@@ -1,7 +1,6 @@
 """A whole random program with data that fit."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 from generator.choices import Choices
@@ -10,6 +9,8 @@ from generator.parting import decided
 from generator.shapes import INT, REAL, Scope, Shape, Variable
 from generator.statements import Statements
 from generator.world import World
+
+from ppl.records import dataclass, replace
 
 
 @dataclass(frozen=True)

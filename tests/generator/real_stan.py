@@ -12,11 +12,12 @@ import os
 import re
 import subprocess
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from generator.known import STAN_2_35
+
+from ppl.records import dataclass
 
 HERE = Path(__file__).parent / "stan"
 FLAGS = (

@@ -1,7 +1,8 @@
 """Types with their sizes, and what is in scope while a program is made."""
 
-from dataclasses import dataclass, field, replace
 from typing import Literal
+
+from ppl.records import dataclass, field, replace
 
 Base = Literal[
     "int",

@@ -1,7 +1,6 @@
 """Random statements, with a bias to what the compiler's passes rewrite."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from functools import partial
 
 from generator.called import CALLED
@@ -11,6 +10,8 @@ from generator.parting import IDIOMS
 from generator.ragged import RAGGED
 from generator.reassigned import REASSIGNED
 from generator.shapes import INT, REAL, Scope, Shape, Variable, vector
+
+from ppl.records import dataclass, replace
 
 Lines = list[str]
 

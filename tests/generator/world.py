@@ -1,13 +1,13 @@
 """The data and parameters of a program in the making, declared as they are called for."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from generator.choices import Choices
 from generator.shapes import CORE, Shape, Variable
 
+from ppl.records import dataclass, field
 from ppl.stdlib.supports import SUPPORTS
 
 MOST_PARAMETERS = 5

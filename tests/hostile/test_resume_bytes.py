@@ -1,7 +1,6 @@
 """A run resumed from any of its checkpoints ends in the bytes of one that was never interrupted."""
 
 import json
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import pytest
 
 import ppl
 from ppl.methods.recipes import RECIPES
+from ppl.records import dataclass
 from ppl.run import checkpoint
 from ppl.run.state_json import decode, encode
 

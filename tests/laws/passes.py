@@ -1,7 +1,6 @@
 """The law of the passes: a program means the same with any of them left out, in every form that runs."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from typing import Any
 
@@ -22,6 +21,7 @@ from ppl.optimise.draw_by_draw import DrawByDraw
 from ppl.optimise.forms import DRAWS, GRADIENT, KERNELS, PROPTO, VALUES, Form
 from ppl.optimise.passes.table import PASSES, Pass
 from ppl.posterior import Posterior
+from ppl.records import dataclass, field, replace
 from ppl.source import SourceText
 
 Floats = np.ndarray

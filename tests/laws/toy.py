@@ -1,6 +1,5 @@
 """A posterior small enough to know everything about."""
 
-from dataclasses import dataclass, field
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,6 +11,7 @@ from ppl.errors import InferenceError
 from ppl.kernel.density.data import Data
 from ppl.kernel.draws.names import NO_LABELS, Labels, Sized
 from ppl.kernel.ir.nodes import Program
+from ppl.records import dataclass, field
 from ppl.source import SourceText
 
 CENTRE, SCALE = np.array([1.0, -0.5]), np.array([0.5, 2.0])

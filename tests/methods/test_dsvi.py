@@ -1,7 +1,5 @@
 """The recipes of Titsias and Lazaro-Gredilla (2014)."""
 
-from dataclasses import dataclass, field
-
 import numpy as np
 import pytest
 from regressions import LogisticRows, a9a, regression, simulated
@@ -15,6 +13,7 @@ from ppl.methods.objective.ard import ArdTarget
 from ppl.methods.recipes import fit
 from ppl.methods.refine.fixed_draws import fit_fixed_draws, fixed_noise
 from ppl.methods.run.settings import Settings
+from ppl.records import dataclass, field
 
 PLAIN = {"start": "random", "eval_elbo": 500, "elbo_samples": 10}
 LARGE = {"eval_elbo": 5000, "draws": 20}

@@ -17,7 +17,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
@@ -26,6 +25,7 @@ from typing import Any
 
 import pytest
 
+from ppl.records import dataclass
 from tests.mutation.groups import ROOT
 from tests.mutation.operators import Mutant
 

@@ -1,9 +1,9 @@
 """Which files are changed, and which tests are to notice."""
 
 import ast
-from dataclasses import dataclass
 from pathlib import Path
 
+from ppl.records import dataclass
 from tests.mutation.operators import Mutant, mutants
 
 ROOT = Path(__file__).parents[2]

@@ -7,7 +7,8 @@ and `strict=True` of `zip`, which is an assertion.
 import ast
 import copy
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from ppl.records import dataclass
 
 COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.LtE,

@@ -1,8 +1,8 @@
 """Small loops of every shape: what they say, and what becomes of each."""
 
-from dataclasses import dataclass
-
 import numpy as np
+
+from ppl.records import dataclass
 
 HEADER = """
 functions {{ {functions} }}

@@ -1,7 +1,6 @@
 """`method=sample`: the No-U-Turn sampler with CmdStan's warmup, metrics and columns."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 
@@ -20,6 +19,7 @@ from ppl.kernel.advi.target import Array, Forwarding, Target
 from ppl.methods.nuts.chain import Chain, Draws
 from ppl.methods.run.settings import SampleSettings
 from ppl.optimise.watch import IN_DOMAIN
+from ppl.records import dataclass, replace
 from ppl.results.files.stan_csv import NO_TIMES, OF_NUTS, adaptation, elapsed
 from ppl.results.fits.metric import metric_json
 from ppl.run.backend import for_sampler

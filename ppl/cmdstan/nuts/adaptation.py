@@ -4,8 +4,9 @@ Stan Reference Manual, "HMC algorithm parameters".
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import exp, log
+
+from ppl.records import dataclass
 
 FEWEST_FOR_METRIC = 20
 """Iterations of a warmup below which the metric stays as it is."""

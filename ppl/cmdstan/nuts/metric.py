@@ -1,11 +1,11 @@
 """The Euclidean metric of Hamiltonian Monte Carlo (Neal 2011, section 5.4.1)."""
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from ppl.kernel.advi.target import Array
+from ppl.records import dataclass
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,6 @@
 """A chain of the No-U-Turn sampler as Stan runs it: its warmup and its metrics, or no adaptation at all."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from math import nan
 
 import numpy as np
@@ -11,6 +10,7 @@ from ppl.cmdstan.nuts.metric import Metric
 from ppl.cmdstan.nuts.trajectory import Hamiltonian, Position, Transition, first_step, transition
 from ppl.kernel.advi.target import Array, Target
 from ppl.methods.nuts.chain import STATISTICS, Chain, Draws
+from ppl.records import dataclass, field
 from ppl.results.fits.metric import covariance_of
 
 

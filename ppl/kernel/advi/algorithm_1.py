@@ -1,6 +1,5 @@
 """Algorithm 1 of ADVI (Kucukelbir et al. 2017): start, search for the step size, the loop, draws."""
 
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -17,6 +16,7 @@ from ppl.kernel.advi.steps.advi_sequence import AdviSequence
 from ppl.kernel.advi.steps.averaging import Last
 from ppl.kernel.advi.stopping.relative_elbo import RelativeElbo
 from ppl.kernel.advi.target import Array, Target
+from ppl.records import dataclass
 
 TRIES_A_WRITTEN_DRAW = 100
 """Times in a row that a draw of the answer may have no finite log density: a q that lies half outside the

@@ -1,11 +1,11 @@
 """What every stage of a run is given beside its target."""
 
-from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 from ppl.kernel.advi.journal import NULL_JOURNAL, Journal
 from ppl.kernel.advi.progress import Listener, silent
 from ppl.kernel.advi.streams import Streams
+from ppl.records import dataclass
 
 
 class Asked(Protocol):

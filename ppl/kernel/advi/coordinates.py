@@ -1,6 +1,5 @@
 """A target in coordinates that are centred and scaled, so that a standard normal is a fair first guess."""
 
-from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -17,6 +16,7 @@ from ppl.kernel.advi.target import (
     log_density_gradients,
     of_points,
 )
+from ppl.records import dataclass, replace
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from ppl.kernel.advi.finite_draws import draws_with_density
 from ppl.kernel.advi.optimise import Algorithm, begin, onward
 from ppl.kernel.advi.progress import Phase, Progress
 from ppl.kernel.advi.target import Array, Target
+from ppl.records import dataclass, replace
 
 SEARCHED_ETAS = (1.0, 0.1, 0.01, 10.0, 100.0)
 """The paper's, those that a good start bears first: larger ones mostly lead off it."""

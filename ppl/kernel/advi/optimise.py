@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, NamedTuple, Protocol
 
@@ -22,6 +21,7 @@ from ppl.kernel.advi.steps.step_rule import StepRule
 from ppl.kernel.advi.stopping.stopping_rule import Checkpoint, Reading, StoppingRule, read
 from ppl.kernel.advi.subsampling import ALL_ROWS, RowChoice
 from ppl.kernel.advi.target import Array, Target
+from ppl.records import dataclass
 
 STAGE = "loop"
 

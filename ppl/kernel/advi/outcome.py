@@ -1,7 +1,8 @@
 """How a run can end, and what to do about it."""
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from ppl.records import dataclass
 
 
 class Ending(StrEnum):

@@ -2,8 +2,9 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import StrEnum
+
+from ppl.records import dataclass
 
 
 class Phase(StrEnum):

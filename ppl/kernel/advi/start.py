@@ -1,12 +1,12 @@
 """Where a run begins on R^dim."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ppl.errors import InferenceError
 from ppl.kernel.advi.target import Array, Target, blame
+from ppl.records import dataclass
 
 if TYPE_CHECKING:
     from ppl.kernel.advi.families.family import Family

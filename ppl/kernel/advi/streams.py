@@ -1,10 +1,11 @@
 """Independent streams of random numbers, one a purpose, from one seed."""
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.random import Generator, SeedSequence
+
+from ppl.records import dataclass
 
 
 def stream(k: int) -> cached_property[Generator]:

@@ -1,6 +1,5 @@
 """Gradients from some of the rows of data: the second stochasticity of doubly stochastic inference."""
 
-from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -10,6 +9,7 @@ from ppl.errors import InferenceError
 from ppl.kernel.advi.coordinates import Scaled
 from ppl.kernel.advi.row_order import rows_in_order
 from ppl.kernel.advi.target import Target
+from ppl.records import dataclass, replace
 
 Rows = NDArray[np.intp]
 

@@ -1,7 +1,6 @@
 """One declared variable whose sizes are known: what its value must look like."""
 
-from dataclasses import dataclass, field, replace
-
+from ppl.records import dataclass, field, replace
 from ppl.source import Span
 from ppl.types import INT, Type, element_type, is_complex, real_of
 

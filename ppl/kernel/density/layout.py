@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 from ppl.kernel.density.data import Data
 from ppl.kernel.draws.names import Sized, dotted, indices, part_columns
 from ppl.kernel.emit.runtime import Place, checked_sizes
+from ppl.records import dataclass
 from ppl.stdlib.constraints.complex_numbers import COMPLEX
 from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD, ELEMENTWISE
 

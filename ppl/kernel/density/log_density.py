@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
@@ -18,6 +17,7 @@ from ppl.kernel.emit.load import Code, Module, load
 from ppl.kernel.emit.located import located
 from ppl.kernel.emit.runtime import joined
 from ppl.kernel.ir.nodes import Program
+from ppl.records import dataclass
 
 
 @dataclass(frozen=True, eq=False)

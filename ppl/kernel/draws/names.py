@@ -7,7 +7,6 @@ and `z.imag`.
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import reduce
 from math import prod
 from operator import getitem
@@ -16,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ppl.arrays import as_pairs
+from ppl.records import dataclass, field
 
 
 @dataclass(frozen=True)

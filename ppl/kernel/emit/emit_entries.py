@@ -6,10 +6,10 @@ another, all slots become index arrays of the result's shape (`index_of` of the 
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from ppl.kernel.emit.text import Writer, tuple_text
 from ppl.kernel.ir import nodes as ir
+from ppl.records import dataclass
 from ppl.types import INT, Type, axes_of, entry, rank
 
 Slot = str | ir.IndexItem

@@ -1,11 +1,11 @@
 """An emitted module, before it is loaded."""
 
 import re
-from dataclasses import dataclass
 from functools import cached_property
 
 from ppl.kernel.emit.text import Binding
 from ppl.kernel.ir.nodes import AtPoints
+from ppl.records import dataclass
 from ppl.source import Span
 
 

@@ -2,7 +2,6 @@
 
 import traceback
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from types import CodeType, SimpleNamespace
 from typing import Any, Self
 
@@ -10,6 +9,7 @@ from ppl.arrays import Namespace
 from ppl.kernel.emit.emitted import Emitted
 from ppl.kernel.emit.library import Wrap, library
 from ppl.kernel.emit.printing import Printing
+from ppl.records import dataclass
 from ppl.source import Span
 
 BUILTINS = {"range": range, "float": float, "slice": slice}

@@ -6,7 +6,6 @@ Every function takes the namespace first; library.py binds it.
 import math
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -18,6 +17,7 @@ from ppl.errors import DataError, InferenceError, Rejection
 from ppl.kernel.emit.tuple_arrays import length, with_entries
 from ppl.memory import require_room
 from ppl.printable import printable
+from ppl.records import dataclass
 from ppl.stdlib.constraints.record import Constraint
 from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
 from ppl.stdlib.functions.complex_parts import made_complex

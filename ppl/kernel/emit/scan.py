@@ -10,13 +10,13 @@ The axis of many draws, where there is one, stands before that of the steps.
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from autograd.tracer import isbox
 
 from ppl.arrays import AUTOGRAD, NUMPY, Adjoints, Array, Joint, Namespace, combs, is_traced, pullback
+from ppl.records import dataclass
 
 Arrays = Sequence[Array]
 Step = Callable[..., tuple[Array, ...]]

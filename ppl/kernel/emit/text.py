@@ -3,10 +3,10 @@
 import keyword
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ppl.kernel.emit.runtime_table import OWN_NAMES
+from ppl.records import dataclass, field
 from ppl.source import Span
 from ppl.stdlib.record import Distribution, Impl, LeadingAxis
 

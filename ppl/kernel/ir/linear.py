@@ -2,12 +2,12 @@
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from ppl.kernel.ir import nodes as ir
 from ppl.kernel.ir.fold import fold
 from ppl.kernel.ir.operators import binary
 from ppl.kernel.ir.printer import expr
+from ppl.records import dataclass
 from ppl.stdlib import batching
 from ppl.stdlib.functions.operators import OPERATORS, require_int
 from ppl.types import INT

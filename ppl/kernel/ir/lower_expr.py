@@ -1,7 +1,6 @@
 """Expressions of the typed tree, resolved: overloads chosen, promotions written out."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cache
 
 from ppl.kernel.ir import nodes as ir
@@ -14,6 +13,7 @@ from ppl.kernel.language.higher_order import HIGHER_ORDER
 from ppl.kernel.language.laplace import INTS, LAPLACE, MEAN_AND_FACTOR
 from ppl.kernel.language.scope import UserFunction
 from ppl.kernel.language.solvers import SOLVERS
+from ppl.records import dataclass, field, replace
 from ppl.stdlib.functions.operators import OPERATORS, require_int
 from ppl.stdlib.functions.slices import length_of_tail
 from ppl.stdlib.laplace.latent import drawn_about, latent_of, mean_and_factor

@@ -6,9 +6,9 @@ No flag of a node repeats it.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Union
 
+from ppl.records import dataclass, field, replace
 from ppl.source import Span
 from ppl.stdlib.record import Distribution, Impl, LeadingAxis
 from ppl.types import INT, Type, axes_of, entry, rank

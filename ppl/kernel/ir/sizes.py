@@ -5,7 +5,6 @@ made once, when a program gets its data, under the conditions that its statement
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 
 from ppl.kernel.ir import nodes as ir
 from ppl.kernel.ir.linear import linear
@@ -13,6 +12,7 @@ from ppl.kernel.ir.lower_expr import library_apply
 from ppl.kernel.ir.operators import binary
 from ppl.kernel.ir.printer import expr
 from ppl.kernel.ir.walk import changing_names, implicit_arguments_of, jumps, surely, used_names, walk
+from ppl.records import dataclass, field, replace
 from ppl.source import Span
 from ppl.stdlib.functions.operators import OPERATORS
 from ppl.types import INT, ROW_VECTOR, VECTOR, array_dims, core, rank

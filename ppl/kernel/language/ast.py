@@ -5,9 +5,9 @@ table keyed by the node (see check.py).  Every node has a span.  A grammar rule 
 class `ForEach`: the builder looks classes up by that law, so grammar and tree cannot drift apart.
 """
 
-from dataclasses import Field, dataclass, field
 from typing import Any, ClassVar, Literal, Union, dataclass_transform
 
+from ppl.records import Field, dataclass, field
 from ppl.source import Span
 
 

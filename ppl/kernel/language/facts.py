@@ -5,12 +5,12 @@ The tree with its facts is the typed AST: lowering reads both and decides nothin
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
 
 from ppl.errors import Fix, ModelError
 from ppl.kernel.language import ast
 from ppl.kernel.language.messages import Message
 from ppl.kernel.language.scope import Binder, Block, Kind, Level, Scope, Symbol, UserFunction
+from ppl.records import dataclass, field, replace
 from ppl.source import Span
 from ppl.stdlib.library import Library, standard
 from ppl.stdlib.signatures import Match

@@ -4,12 +4,12 @@ import os
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
 
 from ppl.errors import ModelError
 from ppl.kernel.language.program_text import read_text
+from ppl.records import dataclass
 from ppl.source import SourceText, Span
 
 # An include inside a comment or a string is none, so those are matched first and passed over.

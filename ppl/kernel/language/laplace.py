@@ -7,13 +7,13 @@ Stan Functions Reference 2.39, "Embedded Laplace Approximation".
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from textwrap import fill
 
 from ppl.kernel.language import ast, call_messages
 from ppl.kernel.language.calls import check_bar, check_suffix_place, refuse_parameters, suffix_of
 from ppl.kernel.language.facts import Check, UserMatch
 from ppl.kernel.language.higher_order import named_function, pure_function
+from ppl.records import dataclass
 from ppl.source import Span
 from ppl.stdlib.functions.laplace_options import LAPLACE_OPTIONS
 from ppl.stdlib.laplace.likelihoods import LIKELIHOODS, Likelihood

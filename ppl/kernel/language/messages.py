@@ -5,9 +5,9 @@ may rely on it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from ppl.kernel.language.other_languages import FUNCTIONS, SAME_ARGUMENTS, VALUES
+from ppl.records import dataclass
 from ppl.stdlib.signatures import promotes
 from ppl.types import Tuple, Type, is_complex, real_of
 

@@ -5,9 +5,9 @@ rep_vector(real, int) => vector
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from ppl.kernel.language.messages import ONE_ITEM, is_only_item
+from ppl.records import dataclass
 from ppl.stdlib.signatures import Bindings, Pattern, match_pattern
 from ppl.types import Type, array_dims, core
 

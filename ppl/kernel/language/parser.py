@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from ppl.errors import ModelError, raise_errors
 from ppl.kernel.language import ast, tables
 from ppl.kernel.language.builder import Builder, Tree
 from ppl.kernel.language.include import Expanded, expand
+from ppl.records import dataclass
 from ppl.source import SourceText
 
 NOT_EXPLAINED = "PPL176"

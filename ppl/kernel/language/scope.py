@@ -1,10 +1,10 @@
 """Names and where they are visible."""
 
-from dataclasses import dataclass, field
 from enum import Enum, IntEnum
 from typing import Literal
 
 from ppl.kernel.language import ast
+from ppl.records import dataclass, field
 from ppl.source import Span
 from ppl.types import Type
 

@@ -4,11 +4,11 @@ Stan Functions Reference, "Higher-order functions" and "Removed and deprecated f
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 from ppl.kernel.language import ast
 from ppl.kernel.language.calls import refuse_parameters
 from ppl.kernel.language.facts import Check, UserMatch
+from ppl.records import dataclass, replace
 from ppl.stdlib.signatures import promotes
 from ppl.types import INT, REAL, VECTOR, Array, Type
 

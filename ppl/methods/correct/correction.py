@@ -6,7 +6,6 @@ cannot be relied on, chains go on from there until nothing changes.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -33,6 +32,7 @@ from ppl.methods.moves.ending import MOVES, Moved, most_gradients, moved
 from ppl.methods.moves.funnels import funnels_of
 from ppl.methods.moves.sampler import Adapted
 from ppl.methods.run.settings import Settings
+from ppl.records import dataclass, replace
 
 
 class CorrectionLimits(NamedTuple):

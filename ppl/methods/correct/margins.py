@@ -4,13 +4,12 @@ A Gaussian with the margins of draws (Nelsen 2006, "An introduction to copulas")
 posterior of many dimensions than a Gaussian alone, each of whose coordinates adds to what they differ by.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ppl.kernel.advi.target import Array
 from ppl.late import special
 from ppl.methods.diagnose.diagnostics import tail_shapes
+from ppl.records import dataclass
 
 MOST_KNOTS = 17
 """Quantiles that a map goes through, at most."""

@@ -1,7 +1,5 @@
 """A mixture of Gaussians from which a bridge begins, or a Gaussian with the margins of draws."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ppl.kernel.advi.numerics.gaussian import Gaussian
@@ -9,6 +7,7 @@ from ppl.kernel.advi.target import Array
 from ppl.methods.correct.margins import Margins
 from ppl.methods.numerics.log_sums import log_sum_exp
 from ppl.methods.refine.fixed_draws import fixed_noise
+from ppl.records import dataclass
 
 
 @dataclass(frozen=True)

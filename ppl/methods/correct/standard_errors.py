@@ -7,7 +7,6 @@ of chains), what q and its weighted draws, or independent runs differ by.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from ppl.kernel.advi.target import Array
 from ppl.methods.diagnose.psis import Psis
+from ppl.records import dataclass, replace
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from ppl.kernel.advi.numerics.parts import by_columns
 from ppl.kernel.advi.target import Array
 from ppl.methods.diagnose.psis import fit_pareto, psis
+from ppl.records import dataclass
 
 if TYPE_CHECKING:
     from ppl.kernel.advi.optimise import TracePoint

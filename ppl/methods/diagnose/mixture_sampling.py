@@ -5,7 +5,6 @@ defence against thin tails: Hesterberg (1995), Technometrics 37.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy as np
 from ppl.kernel.advi.numerics.gaussian import Gaussian
 from ppl.kernel.advi.target import Array, Target, finite, log_densities
 from ppl.methods.numerics.log_sums import log_sum_exp
+from ppl.records import dataclass
 
 CLEAR_STANDARD_ERRORS = 3.0
 """A difference so many standard errors wide is no noise."""

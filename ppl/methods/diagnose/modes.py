@@ -9,7 +9,6 @@ for chains to begin.
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -25,6 +24,7 @@ from ppl.methods.diagnose.mixture_sampling import Proposal, log_weights, missed
 from ppl.methods.initialise.ascent import ascent
 from ppl.methods.initialise.pathfinder import PATHFINDING, Pathfinder, best_on_path
 from ppl.methods.maximise.lockstep import Search, in_lockstep
+from ppl.records import dataclass
 
 
 class ModeSearchLimits(NamedTuple):

@@ -1,12 +1,12 @@
 """Pareto-smoothed importance sampling (Vehtari, Simpson, Gelman, Yao and Gabry 2024, JMLR 25:72)."""
 
 import math
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from ppl.kernel.advi.target import Array
+from ppl.records import dataclass
 
 
 def are_alike(ess: float, n: int) -> bool:

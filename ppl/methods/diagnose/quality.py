@@ -1,7 +1,5 @@
 """What is known of the quality of a fit, which the rules of the verdict judge."""
 
-from dataclasses import dataclass, field
-
 import numpy as np
 
 from ppl.kernel.advi.outcome import Outcome
@@ -13,6 +11,7 @@ from ppl.methods.diagnose.modes import Mode
 from ppl.methods.diagnose.psis import are_alike
 from ppl.methods.diagnose.spread import Spread
 from ppl.methods.moves.ending import Moved
+from ppl.records import dataclass, field
 
 
 @dataclass(frozen=True, repr=False)

@@ -1,11 +1,11 @@
 """How far independent runs lie apart."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from ppl.kernel.advi.target import Array
+from ppl.records import dataclass
 
 RHAT_OF_RUNS = 1.05
 """R-hat above which runs disagree: those whose means differ by a tenth of an sd have 1.005; two modes one sd

@@ -4,7 +4,6 @@ Säilynoja, Bürkner and Vehtari (2022), "Graphical test for discrete uniformity
 goodness-of-fit evaluation and multiple sample comparison", Statistics and Computing 32:32.
 """
 
-from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from ppl.kernel.advi.target import Array
 from ppl.late import stats
+from ppl.records import dataclass
 
 Ints = NDArray[np.int64]
 

@@ -4,7 +4,6 @@ Zhang, Carpenter, Gelman and Vehtari (2022), "Pathfinder", JMLR 23, Algorithms 2
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import NamedTuple
 
@@ -15,6 +14,7 @@ from ppl.kernel.advi.target import Array
 from ppl.methods.maximise.lockstep import Search
 from ppl.methods.maximise.quasi_newton import LimitedMemory, climb
 from ppl.methods.maximise.rules import UNTIL_STOPPED, Step
+from ppl.records import dataclass, replace
 
 
 class PathLimits(NamedTuple):

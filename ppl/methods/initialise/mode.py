@@ -1,7 +1,6 @@
 """The search for a mode: the highest end of several maximisations."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -10,6 +9,7 @@ from ppl.kernel.advi.target import Array, Forwarding, Target
 from ppl.methods.initialise.lbfgs_path import PathPoint, next_point
 from ppl.methods.maximise.methods import maximise
 from ppl.methods.maximise.rules import STANS, Rules
+from ppl.records import dataclass
 
 SAME_HEIGHT = 1e-9
 """Modes no further apart in nats are the same, found anew; which is higher is for rounding to say."""

@@ -8,7 +8,6 @@ the mode to its last digits.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import chain
 from typing import NamedTuple
 
@@ -21,6 +20,7 @@ from ppl.kernel.advi.target import Array, Target, log_densities
 from ppl.methods.initialise.lbfgs_path import Curvature, PathPoint, Watch, curvatures, lbfgs_path
 from ppl.methods.maximise.lockstep import Search, answered, in_lockstep
 from ppl.methods.numerics.log_sums import log_sum_exp
+from ppl.records import dataclass
 
 
 class PathfinderLimits(NamedTuple):

@@ -5,7 +5,6 @@ then replaces L-BFGS's guess of it, if that raises the ELBO.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from math import nan
 from typing import NamedTuple
 
@@ -22,6 +21,7 @@ from ppl.kernel.advi.progress import Listener, Phase, Progress
 from ppl.kernel.advi.start import Warm
 from ppl.kernel.advi.target import Array, Target, log_densities, width_of
 from ppl.methods.initialise.pathfinder import NO_GAUSSIAN, PATHFINDING, Pathfinder, pathfinders
+from ppl.records import dataclass, replace
 
 DRAWS_A_START = 50
 """Draws that Gaussians at the end of the best path are compared on."""

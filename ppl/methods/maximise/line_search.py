@@ -1,12 +1,12 @@
 """Stan's line search for the strong Wolfe conditions (Nocedal and Wright 2006, Algorithms 3.5 and 3.6)."""
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from ppl.kernel.advi.target import Array
 from ppl.methods.maximise.lockstep import Search
+from ppl.records import dataclass
 
 
 class WolfeLimits(NamedTuple):

@@ -2,7 +2,6 @@
 
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +10,7 @@ from ppl.kernel.advi.target import Array
 from ppl.methods.maximise.line_search import WOLFE, Line, Loss, Point, Trial, cubic_minimum, search
 from ppl.methods.maximise.lockstep import Density, Search
 from ppl.methods.maximise.rules import CONFIRMED_GAIN, EPSILON, Rules, Step, Stop
+from ppl.records import dataclass, replace
 
 
 class Pairs(NamedTuple):

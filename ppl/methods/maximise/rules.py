@@ -1,12 +1,12 @@
 """When a maximisation stops: Stan's rules, defaults and words (Stan Reference Manual, "Optimization")."""
 
 import math
-from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
 
 from ppl.kernel.advi.target import Array
+from ppl.records import dataclass
 
 EPSILON = float(np.finfo(float).eps)
 """The unit of relative tolerances."""

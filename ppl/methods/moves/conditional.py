@@ -5,7 +5,6 @@ its spread is the metric, and where it no longer correlates with the difference 
 forgotten where they began.
 """
 
-from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from ppl.kernel.advi.target import Array, Forwarding, Target, gradients, log_density_gradients
 from ppl.methods.moves.sampler import Sampler
+from ppl.records import dataclass, replace
 
 
 class ConditionalLimits(NamedTuple):

@@ -6,7 +6,6 @@ no longer do, they are.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +18,7 @@ from ppl.methods.moves.metric import metric_of
 from ppl.methods.moves.mixing import Mixing, Stage, about_modes, compare, joined
 from ppl.methods.moves.sampler import SAMPLER, Adapted, Sampler, all_of
 from ppl.methods.moves.trajectories import chains_at
+from ppl.records import dataclass, field, replace
 
 
 class EndingLimits(NamedTuple):

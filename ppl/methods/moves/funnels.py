@@ -8,7 +8,6 @@ chain Monte Carlo", SIAM/ASA J. Uncertainty Quantification 6. Whatever the fit, 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -24,6 +23,7 @@ from ppl.kernel.advi.target import (
     log_density_gradients,
     of_points,
 )
+from ppl.records import dataclass, replace
 
 
 class FunnelLimits(NamedTuple):

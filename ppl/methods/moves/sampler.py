@@ -6,7 +6,6 @@ positions of the stage before.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +16,7 @@ from ppl.kernel.advi.target import Array, Target
 from ppl.methods.moves.funnels import FUNNELS, Funnels, InFunnels, funnels_of, unscaled
 from ppl.methods.moves.metric import metric_of
 from ppl.methods.moves.trajectories import Chains, Move, chains_at, move
+from ppl.records import dataclass, field
 
 
 class SamplerLimits(NamedTuple):

@@ -3,7 +3,6 @@
 Of few coordinates NumPy answers; `scipy.sparse` takes longer to import than a small fit.
 """
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl.late import LateModule
+from ppl.records import dataclass
 
 csgraph = LateModule("scipy.sparse.csgraph")
 sparse = LateModule("scipy.sparse")

@@ -7,7 +7,6 @@ their weights at other points; where that is too far they say only where polynom
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
 
@@ -31,6 +30,7 @@ from ppl.methods.nested.given import GivenDraws
 from ppl.methods.nested.outer import OUTER, Mixture, spread_of
 from ppl.methods.nested.polynomials import Polynomials
 from ppl.methods.nested.trends import Trends
+from ppl.records import dataclass, replace
 
 
 class BlockTrendLimits(NamedTuple):

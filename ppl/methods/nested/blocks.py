@@ -6,7 +6,6 @@ give the Hessians of all blocks of w coordinates (Curtis, Powell and Reid 1974: 
 block).
 """
 
-from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 from typing import NamedTuple
@@ -24,6 +23,7 @@ from ppl.kernel.advi.target import (
     log_density_gradients,
 )
 from ppl.methods.nested.structure import Structure
+from ppl.records import dataclass
 
 
 class BlockModeLimits(NamedTuple):

@@ -6,7 +6,6 @@ normal's.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +25,7 @@ from ppl.methods.nested.blocks import (
     times,
 )
 from ppl.methods.nested.polynomials import Polynomials
+from ppl.records import dataclass, replace
 
 
 class ConditionalLimits(NamedTuple):

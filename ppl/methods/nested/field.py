@@ -7,7 +7,6 @@ row in common come from one gradient (Curtis, Powell and Reid 1974).
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -29,6 +28,7 @@ from ppl.methods.nested.banded import Factors
 from ppl.methods.nested.blocks import BLOCK_MODES, Modes
 from ppl.methods.nested.coupled import Coupled, coupled_factors
 from ppl.methods.nested.sparse import Field, are_little_work
+from ppl.records import dataclass
 
 
 class FieldModeLimits(NamedTuple):

@@ -16,7 +16,6 @@ cognitive models via importance sampling", section 2).
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -31,6 +30,7 @@ from ppl.methods.nested.given import GivenDraws
 from ppl.methods.nested.interpolated import Interpolated
 from ppl.methods.nested.slopes import third_derivatives
 from ppl.methods.nested.trends import Trends
+from ppl.records import dataclass, replace
 
 MOST_PAIRS = 12
 """Draws at an outer point are in pairs, y and -y: so many at most."""

@@ -6,7 +6,6 @@ Functions", section 2), so that precisions are positive definite. A few steps of
 factor lead to the mode itself. The weights of draws are those of the target, whatever was interpolated.
 """
 
-from dataclasses import dataclass
 from functools import cached_property, reduce
 
 import numpy as np
@@ -20,6 +19,7 @@ from ppl.methods.nested.coupled import Coupled
 from ppl.methods.nested.field import Fields
 from ppl.methods.nested.marginal import Marginal, Peak
 from ppl.methods.nested.trends import lengths
+from ppl.records import dataclass
 
 NEW_POINTS = 24
 """Outer points that are added at a time."""

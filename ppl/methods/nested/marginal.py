@@ -1,6 +1,5 @@
 """The marginal density of the outer coordinates by Laplace's approximation, and its mode."""
 
-from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +12,7 @@ from ppl.methods.maximise.lockstep import answered
 from ppl.methods.nested.blocks import BLOCK_MODES, Blocks, Modes
 from ppl.methods.nested.field import Fields
 from ppl.methods.nested.slopes import profile_slopes, slopes
+from ppl.records import dataclass, replace
 
 
 class ClimbLimits(NamedTuple):

@@ -1,7 +1,6 @@
 """Polynomials over a ball, fitted to gradients at nodes and summed over points."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache, cached_property, reduce
 from itertools import product
 from typing import NamedTuple
@@ -11,6 +10,7 @@ from numpy.polynomial import chebyshev, hermite_e
 
 from ppl.kernel.advi.numerics.gaussian import LOG_2PI
 from ppl.kernel.advi.target import Array
+from ppl.records import dataclass
 
 
 class PolynomialLimits(NamedTuple):

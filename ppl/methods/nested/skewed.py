@@ -1,12 +1,11 @@
 """Student's t of skewed coordinates: where a scale is near 0 its log has one long tail."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ppl.kernel.advi.target import Array
 from ppl.late import special
 from ppl.methods.nested.student_ts import StudentTs
+from ppl.records import dataclass
 
 TAIL_SHARE = 0.05
 """The share of the draws beyond the quantiles that a skewness is told by."""

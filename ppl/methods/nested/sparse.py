@@ -1,7 +1,6 @@
 """Latent variables that meet only a few others given the outer coordinates, as their graph tells."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -9,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl.methods.nested.adjacency import Graph, Indices, csgraph, sparse
+from ppl.records import dataclass
 
 MayBeComplete = Callable[[Indices, int], bool]
 """Whether all coordinates may meet, by the outer ones and the number of the others."""

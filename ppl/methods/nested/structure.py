@@ -5,7 +5,6 @@ x. So a point is moved in one coordinate, and the gradient looked at for what ch
 taken on trust: the draws made by it are weighted by the density of the whole (see `draws`).
 """
 
-from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import NamedTuple
 
@@ -25,6 +24,7 @@ from ppl.methods.nested.graph import (
     with_graphs_beside,
 )
 from ppl.methods.nested.sparse import FIELD, Field, are_little_work, field_of
+from ppl.records import dataclass, replace
 
 
 class StructureLimits(NamedTuple):

@@ -5,7 +5,6 @@ Statistics and Computing 18, section 4, by steps of EM.  One wide component is a
 against thin tails (Hesterberg 1995, Technometrics 37).
 """
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -16,6 +15,7 @@ from ppl.kernel.advi.target import Array
 from ppl.late import special
 from ppl.methods.correct.resampling import systematic
 from ppl.methods.numerics.log_sums import log_sum_exp
+from ppl.records import dataclass
 
 
 class StudentTLimits(NamedTuple):

@@ -1,6 +1,5 @@
 """How what is known at a few outer points changes with them: polynomials, fitted by least squares."""
 
-from dataclasses import dataclass
 from itertools import combinations_with_replacement
 from math import comb
 
@@ -9,6 +8,7 @@ from numpy.typing import NDArray
 
 from ppl.kernel.advi.numerics.gaussian import Gaussian
 from ppl.kernel.advi.target import Array
+from ppl.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,6 @@ Hoffman and Gelman (2014), JMLR 15, with the draws of Betancourt (2017), arXiv:1
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -18,6 +17,7 @@ from ppl.kernel.advi.numerics.triangular import solved
 from ppl.kernel.advi.start import Init, Warm, start_point
 from ppl.kernel.advi.target import Array, Target
 from ppl.methods.run.settings import SampleSettings
+from ppl.records import dataclass
 from ppl.system.distribution import requirements
 from ppl.system.extras import extra
 

@@ -5,7 +5,6 @@ Vehtari, Gelman, Simpson, Carpenter and Buerkner (2021); Betancourt (2017), arXi
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy as np
 from ppl.kernel.advi.target import Array
 from ppl.methods.diagnose.convergence import ess_bulk, ess_tail, rhat
 from ppl.methods.diagnose.level import FROM_BEST, Level
+from ppl.records import dataclass
 
 
 class ChainBounds(NamedTuple):

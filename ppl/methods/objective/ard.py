@@ -1,12 +1,11 @@
 """Targets with a Gaussian prior taken out and put back, for automatic relevance determination."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ppl.kernel.advi.families.ard_diagonal import Positions
 from ppl.kernel.advi.numerics.gaussian import LOG_2PI
 from ppl.kernel.advi.target import Array, Forwarding, Target, log_densities, log_density_gradients
+from ppl.records import dataclass
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,8 +1,7 @@
 """A target some coordinates of which are to be integrated out rather than maximised over."""
 
-from dataclasses import dataclass
-
 from ppl.kernel.advi.target import Forwarding, Target
+from ppl.records import dataclass
 
 
 @dataclass(frozen=True, eq=False)

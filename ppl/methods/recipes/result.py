@@ -1,7 +1,6 @@
 """What a recipe leaves, and how it is made from the q that was found."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import partial
 from math import nan
 from typing import Any, NamedTuple, cast
@@ -46,6 +45,7 @@ from ppl.methods.moves.metric import CORRELATED_DIMENSIONS
 from ppl.methods.moves.sampler import Adapted
 from ppl.methods.run.context import Context
 from ppl.methods.run.settings import Settings
+from ppl.records import dataclass, field, replace
 
 
 class ResultLimits(NamedTuple):

@@ -6,7 +6,6 @@ JMLR 25; the draws are doubled as in Burroni, Domke and Sheldon (2024).
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +20,7 @@ from ppl.kernel.advi.target import Array, Target, width_of
 from ppl.late import special, stats
 from ppl.methods.numerics.sobol import MOST_DIMENSIONS, SOBOL_SPACING, sobol
 from ppl.methods.refine.fixed_elbo import Maximum, maximise
+from ppl.records import dataclass, replace
 
 
 class FixedDrawsLimits(NamedTuple):

@@ -1,7 +1,6 @@
 """The third stage: from where the loop ended to the maximum of the ELBO on fixed draws."""
 
 import math
-from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from ppl.methods.refine.fixed_draws import FIXED_DRAWS, FixedDrawsFit, fit_fixed
 from ppl.methods.refine.fixed_elbo import negative_elbo
 from ppl.methods.refine.linear_response import linear_response
 from ppl.methods.run.context import Context
+from ppl.records import dataclass, replace
 
 COMPARED_DRAWS = 32
 """Draws on which the ELBO before refinement is compared with that after."""

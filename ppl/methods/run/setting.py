@@ -1,12 +1,12 @@
 """What is known of a setting beside its type and default: one record a field of `Settings`."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
 
 from ppl.errors import OutOfRange
+from ppl.records import dataclass, field, fields
 
 T = TypeVar("T")
 

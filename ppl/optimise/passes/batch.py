@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from ppl.kernel.ir import nodes as ir
 from ppl.kernel.ir.names import Fresh, fresh_names
 from ppl.kernel.ir.printer import expr
+from ppl.records import dataclass, field
 from ppl.source import Span
 from ppl.stdlib import batching
 from ppl.stdlib.record import Impl, LeadingAxis

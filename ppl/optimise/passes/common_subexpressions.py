@@ -5,13 +5,13 @@ Only what is sure to be evaluated counts, and only if nothing in it changes betw
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 from ppl.kernel.ir import nodes as ir
 from ppl.kernel.ir.names import Fresh, fresh_names
 from ppl.kernel.ir.walk import changing_names, surely, used_names, walk, with_blocks, with_sure_parts
+from ppl.records import dataclass, field
 from ppl.types import INT, element_type, is_tuple
 
 PLAIN = (ir.Assign, ir.Update, ir.Scatter, ir.Increment)

@@ -6,7 +6,6 @@ product of matrices.  A sum may also be that of an array that the innermost loop
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from functools import cached_property, partial, reduce
 from typing import Any, cast
 
@@ -24,6 +23,7 @@ from ppl.kernel.ir.walk import (
     walk,
 )
 from ppl.optimise.passes.sums import MINUS, PLUS, addend, with_sum
+from ppl.records import dataclass, replace
 from ppl.stdlib import batching
 from ppl.stdlib.functions.operators import OPERATORS
 from ppl.stdlib.functions.sums import total

@@ -8,7 +8,6 @@ arrays.
 
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -30,6 +29,7 @@ from ppl.optimise.passes.loop_body import outer_writes
 from ppl.optimise.passes.privatise import has_own_entries
 from ppl.optimise.passes.recurrence import without_any_continue
 from ppl.optimise.passes.sums import accumulated
+from ppl.records import dataclass, field, replace
 from ppl.types import INT, array_of
 
 Loops = tuple[ir.For, ...]

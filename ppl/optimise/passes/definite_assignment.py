@@ -6,7 +6,6 @@ set after `x[a] = ...; for (t in (a + 1):b) x[t] = ...`, whatever a and b are.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ppl.kernel.ir import nodes as ir
@@ -20,6 +19,7 @@ from ppl.kernel.ir.walk import (
     used_names,
     walk,
 )
+from ppl.records import dataclass, field, replace
 from ppl.types import INT
 
 ONE = Linear(1, frozenset())

@@ -5,7 +5,6 @@ loop is along its own (lift.py, iterations.py), loops along both at once.  What 
 """
 
 from collections.abc import Collection
-from dataclasses import dataclass, field, replace
 
 from ppl.kernel.ir import nodes as ir
 from ppl.kernel.ir.varying import unknown_in, varies, varying_names
@@ -17,6 +16,7 @@ from ppl.optimise.passes.iterations import declared, run
 from ppl.optimise.passes.jumps import has_exit, with_exit_flags
 from ppl.optimise.passes.loop_body import set_once, without_continue
 from ppl.optimise.passes.vectorise_loops import Vectorise
+from ppl.records import dataclass, field, replace
 from ppl.source import Span
 from ppl.stdlib import batching
 from ppl.types import INT, Type, is_tuple, over_axes, rank

@@ -6,13 +6,13 @@ an inner loop becomes an entry of an array over that loop.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ppl.kernel.ir import nodes as ir
 from ppl.kernel.ir.linear import trips
 from ppl.kernel.ir.names import Fresh
 from ppl.kernel.ir.walk import EXPRESSIONS, assigned_names, used_names, walk, with_parts, with_sure_parts
+from ppl.records import dataclass, field, replace
 from ppl.source import Span
 from ppl.types import INT, array_of, is_tuple, rank
 

@@ -7,7 +7,6 @@ computes the predictor and the slope in it once; this pass is for autograd, sinc
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 from ppl.arrays import Node
 from ppl.kernel.ir import nodes as ir
@@ -20,6 +19,7 @@ from ppl.kernel.ir.walk import (
     used_names,
     walk,
 )
+from ppl.records import dataclass, replace
 from ppl.stdlib import batching
 from ppl.stdlib.distributions import bernoulli, categorical, glm, neg_binomial, normal, ordered, poisson
 from ppl.stdlib.functions.fills import rep_rows

@@ -9,7 +9,6 @@ other condition, and in loops that are left, nothing moves that could fail, sinc
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ppl.kernel.ir import nodes as ir
@@ -27,6 +26,7 @@ from ppl.kernel.ir.walk import (
     with_parts,
     with_sure_parts,
 )
+from ppl.records import dataclass, field, replace
 from ppl.source import Span
 from ppl.stdlib.functions.operators import OPERATORS
 from ppl.types import INT, is_tuple

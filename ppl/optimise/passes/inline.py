@@ -6,7 +6,6 @@ variable that is set before the statement that called it.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ppl.kernel.ir import nodes as ir
@@ -21,6 +20,7 @@ from ppl.kernel.ir.walk import (
     with_parts,
     with_sure_parts,
 )
+from ppl.records import dataclass, field, replace
 from ppl.source import Span
 from ppl.types import INT, rank
 

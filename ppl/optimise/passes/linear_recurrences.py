@@ -8,7 +8,6 @@ of the entries before it.  One call of stdlib/linear_recurrence then computes al
 
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from functools import partial, reduce
 
 from ppl.kernel.ir import nodes as ir
@@ -35,6 +34,7 @@ from ppl.optimise.passes.loop_body import outer_writes, set_once
 from ppl.optimise.passes.recurrence import refuse_effects, with_indices_written_out
 from ppl.optimise.passes.sums import MINUS, PLUS
 from ppl.optimise.passes.sums_of_ranges import with_sums_of_ranges
+from ppl.records import dataclass, replace
 from ppl.stdlib.functions.operators import OPERATORS
 from ppl.stdlib.linear_recurrence import weights_before, with_recurrence
 from ppl.stdlib.record import Impl, LeadingAxis

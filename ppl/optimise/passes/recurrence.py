@@ -6,7 +6,6 @@ body reads its state by name and leaves the next one under names of its own.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 from ppl.kernel.ir import nodes as ir
@@ -25,6 +24,7 @@ from ppl.optimise.passes.batch import Dependent
 from ppl.optimise.passes.inline import rename
 from ppl.optimise.passes.loop_body import outer_writes, set_once, without_continue
 from ppl.optimise.passes.sums import accumulated
+from ppl.records import dataclass, replace
 from ppl.types import (
     INT,
     REAL,

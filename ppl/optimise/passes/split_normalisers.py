@@ -8,11 +8,11 @@ finite sees the densities whole.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 from ppl.kernel.ir import nodes as ir
 from ppl.kernel.ir.walk import Rewriter, known_data, single_assignments
 from ppl.optimise.passes.batch import helper
+from ppl.records import dataclass, replace
 from ppl.stdlib.record import Parts
 from ppl.stdlib.special.counts import distinct, tally
 from ppl.types import REAL, array_of, axes_of, entry, over_axes, rank

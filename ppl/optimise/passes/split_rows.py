@@ -8,11 +8,11 @@ ppl/density/rows.py to try out: a time series looks the same here, and does not.
 """
 
 from collections.abc import Iterable, Sequence, Set
-from dataclasses import dataclass, replace
 from typing import Any
 
 from ppl.kernel.ir import nodes as ir
 from ppl.kernel.ir.walk import assigned_names, backward_slice, used_names, walk, walk_statements, with_parts
+from ppl.records import dataclass, replace
 from ppl.source import Span
 from ppl.types import INT, entry, rank
 

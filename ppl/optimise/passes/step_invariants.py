@@ -1,12 +1,11 @@
 """What every step of a recurrence would compute alike from its index sets is computed once, before it."""
 
-from dataclasses import dataclass, field, replace
-
 from ppl.kernel.ir import nodes as ir
 from ppl.kernel.ir.names import Fresh, fresh_names
 from ppl.kernel.ir.walk import Rewriter, assigned_names, rewrite, surely, used_names, with_blocks
 from ppl.kernel.ir.zero_based import zero_based
 from ppl.optimise.passes.lift import DIVISIONS
+from ppl.records import dataclass, field, replace
 from ppl.stdlib import batching
 from ppl.types import INT, element_type
 

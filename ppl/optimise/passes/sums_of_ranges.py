@@ -5,7 +5,6 @@ the k up to min(m, t - 1), and of those behind w[k] * a, by a loop that does not
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from functools import reduce
 
 from ppl.kernel.ir import nodes as ir
@@ -16,6 +15,7 @@ from ppl.kernel.ir.walk import assigned_names, is_invariant, rewrite, substitute
 from ppl.optimise.passes.batch import Dependent
 from ppl.optimise.passes.contractions import ONE, TIMES
 from ppl.optimise.passes.sums import PLUS, addend, with_sum
+from ppl.records import dataclass, replace
 from ppl.stdlib.functions.operators import OPERATORS
 from ppl.types import INT, REAL, core, indexed_type, rank
 

@@ -1,12 +1,12 @@
 """The passes, each with its name and its function; optimise/forms.py has the order in which they run."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from inspect import getdoc
 from typing import Any
 
 from ppl.kernel.ir.nodes import Program
 from ppl.late import LateModule
+from ppl.records import dataclass, replace
 
 MAKES_A_FORM = "it makes the form"
 

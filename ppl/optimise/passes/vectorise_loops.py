@@ -6,7 +6,6 @@ Python; a note gives the reason.
 
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from functools import partial
 
 from ppl.kernel.ir import nodes as ir
@@ -21,6 +20,7 @@ from ppl.optimise.passes.recurrence import recurrence
 from ppl.optimise.passes.scan import scanned
 from ppl.optimise.passes.tuple_parts import in_parts
 from ppl.optimise.passes.until_break import until_break
+from ppl.records import dataclass, field, replace
 from ppl.source import Span
 
 

@@ -7,11 +7,11 @@ a loop, and for the rectangle that a nest fills.
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 
 from ppl.kernel.ir import nodes as ir
 from ppl.kernel.ir.walk import changing_names, rewrite, used_names, walk, with_blocks
 from ppl.optimise.passes.batch import count_of, spread_over
+from ppl.records import dataclass, field, replace
 from ppl.stdlib import batching
 from ppl.types import INT, array_of, axes_of, entry, over_axes
 

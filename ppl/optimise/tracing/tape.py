@@ -6,7 +6,6 @@ adjoints added in the same order.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import autograd.numpy as anp
@@ -17,6 +16,7 @@ from autograd.util import toposort
 
 from ppl.arrays import NUMPY, Array, Node, add_all, is_basic, summed_to
 from ppl.optimise.tracing.tracer import Operation, Together, Trace, Tracer, Untraceable, plain, refuse
+from ppl.records import dataclass, field
 
 Gradient = Callable[..., tuple[Any, list[Array]]]
 ITEM = ArrayBox.__getitem__

@@ -5,9 +5,10 @@ The pages of a hundred codes are one Markdown file; an example is fenced as `wro
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+
+from ppl.records import dataclass
 
 HEAD = re.compile(r"^# (PPL\d{3}): (.+)$", re.MULTILINE)
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -3,8 +3,9 @@
 import operator
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
+
+from ppl.records import dataclass
 
 
 @dataclass(frozen=True)

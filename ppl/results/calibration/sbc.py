@@ -6,7 +6,6 @@ Simpson, Vehtari and Gelman (2018), arXiv:1804.06788.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,7 @@ from ppl.kernel.draws.names import column_names
 from ppl.kernel.draws.text_table import TABLE_WIDTH, text_table
 from ppl.methods.diagnose.uniform_ranks import Uniformity, uniformity
 from ppl.methods.run.settings import SampleSettings, SbcSettings, Settings
+from ppl.records import dataclass, field
 from ppl.results.calibration.simulations import Simulations
 from ppl.results.fits.chains import sample_with
 from ppl.results.fits.fit import fit_with_journal

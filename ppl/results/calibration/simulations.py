@@ -1,7 +1,6 @@
 """Parameters and data drawn from a program: read forward, or by a program that simulates."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -14,6 +13,7 @@ from ppl.kernel.advi.progress import Listener, Phase, Progress, silent
 from ppl.kernel.draws.columns import Floats
 from ppl.kernel.draws.names import Sized, flat
 from ppl.kernel.language.printer import print_program
+from ppl.records import dataclass, field
 from ppl.run.memory_needed import require_memory_of_rows
 from ppl.run.table import Table
 from ppl.structure.forward.program import simulator_of

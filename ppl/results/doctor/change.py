@@ -3,7 +3,6 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ppl.errors import Fix
@@ -11,6 +10,7 @@ from ppl.kernel.language import ast
 from ppl.kernel.language.parser import parse
 from ppl.kernel.language.program_text import with_fixes
 from ppl.kernel.language.walk import statements, walk
+from ppl.records import dataclass, replace
 from ppl.results.doctor.statement import Lines, Site, Statement, arguments_of, density_of
 from ppl.source import SourceText, Span
 from ppl.structure.observed.places import in_common

@@ -1,13 +1,13 @@
 """The table of checks, and which of what they find is reported."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from ppl import html
 from ppl.methods.diagnose.level import Level
+from ppl.records import dataclass, replace
 from ppl.results.doctor import structure
 from ppl.results.doctor.change import written
 from ppl.results.doctor.counts import dispersion, zeros

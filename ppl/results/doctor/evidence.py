@@ -1,7 +1,6 @@
 """What the checks look at: the data, draws of the posterior, replicated data, columns beside them."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -11,6 +10,7 @@ from ppl.kernel.draws.columns import Floats
 from ppl.kernel.language import ast
 from ppl.late import special, stats
 from ppl.methods.diagnose.psis import psis
+from ppl.records import dataclass, field
 from ppl.results.doctor.residuals import basis, unexplained
 from ppl.results.doctor.statement import Statement
 from ppl.source import Span

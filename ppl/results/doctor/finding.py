@@ -1,12 +1,12 @@
 """A finding: what is wrong between model and data, where, and what to write."""
 
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ppl.errors import Fix
 from ppl.kernel.draws.columns import Floats
 from ppl.kernel.language.program_text import with_fixes
 from ppl.programs.lints import Lint
+from ppl.records import dataclass, field
 from ppl.results.doctor.change import NO_FIX, Change, Rescaling
 from ppl.source import SourceText
 

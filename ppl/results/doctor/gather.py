@@ -1,7 +1,6 @@
 """What the checks look at, of a posterior and draws of it."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from ppl.kernel.language import ast
 from ppl.kernel.language.calls import left_and_args
 from ppl.kernel.language.printer import expression
 from ppl.kernel.language.walk import variables, walk
+from ppl.records import dataclass, replace
 from ppl.results.calibration.simulations import simulations_of
 from ppl.results.doctor.evidence import Column, Evidence, Geometry, Outcome, Parameter, Prior
 from ppl.results.doctor.statement import Site, statement_of

@@ -1,7 +1,6 @@
 """The density of an outcome as the program has it, and where it stands."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from ppl.kernel.language import ast
@@ -9,6 +8,7 @@ from ppl.kernel.language.calls import left_and_args
 from ppl.kernel.language.parser import parse
 from ppl.kernel.language.printer import expression
 from ppl.programs.fresh_names import FreshNames
+from ppl.records import dataclass, field, replace
 from ppl.source import SourceText, Span
 from ppl.types import Type
 

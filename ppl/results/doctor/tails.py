@@ -6,13 +6,13 @@ twice, which makes them larger than uniform ones: checks find less by them, and 
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import final
 
 import numpy as np
 
 from ppl.kernel.draws.columns import Floats
 from ppl.methods.diagnose.psis import fit_pareto
+from ppl.records import dataclass
 from ppl.results.doctor.change import Change
 from ppl.results.doctor.evidence import Outcome
 from ppl.results.doctor.finding import Finding, Reference

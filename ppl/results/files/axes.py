@@ -1,10 +1,10 @@
 """How the axes of variables are named for ArviZ and xarray."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from ppl.errors import ArgumentError, UnknownName
+from ppl.records import dataclass, field
 
 Coords = Mapping[str, Sequence[Any]]
 Dims = Mapping[str, Sequence[str]]

@@ -2,10 +2,10 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from ppl.printable import printable
+from ppl.records import dataclass, field
 from ppl.results.arguments.argument import Argument, Choice, Group, Value
 from ppl.results.arguments.tree import TREE, Values, with_defaults
 from ppl.system.distribution import VERSION

@@ -1,13 +1,13 @@
 """What a file of draws says of the fit that they come from."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from ppl.errors import DataError
 from ppl.methods.correct.draw_source import DrawSource
 from ppl.methods.correct.evidence import Evidence
 from ppl.methods.diagnose.level import FROM_BEST, Level
+from ppl.records import dataclass, field
 
 PREFIX = "fit_"
 """Before every name, for a file has an `algorithm` and a `draws` of its own."""

@@ -3,7 +3,6 @@
 import csv
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from ppl.files import require_file
 from ppl.kernel.draws.columns import Floats
 from ppl.kernel.draws.names import Labels, labels_in
 from ppl.printable import printable
+from ppl.records import dataclass, field, replace
 from ppl.results.files.provenance import Provenance, read_entries
 from ppl.results.fits.density import varies
 

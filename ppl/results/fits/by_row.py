@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from ppl.kernel.draws.columns import Floats, labelled, reshape, variables
 from ppl.kernel.draws.names import NO_LABELS, Labels, variable_of
 from ppl.kernel.language import ast
 from ppl.kernel.language.facts import Facts
+from ppl.records import dataclass, replace
 from ppl.results.files.read_csv import DrawsFile
 from ppl.results.fits.log_prob import unconstrained_of
 from ppl.results.report.log_lik import POINTWISE, LogLik, of_values, ratios_in

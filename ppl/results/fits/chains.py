@@ -1,7 +1,6 @@
 """Draws of several Markov chains: their diagnostics, their files."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from ppl.methods.nuts.diagnostics import Judged, judged
 from ppl.methods.run.phases import OF_CHAINS
 from ppl.methods.run.setting import settings_of
 from ppl.methods.run.settings import SampleSettings
+from ppl.records import dataclass, replace
 from ppl.results.arguments.of_settings import format_value
 from ppl.results.arguments.tree import Values
 from ppl.results.files.arviz_versions import netcdf_bytes

@@ -1,7 +1,6 @@
 """Expected values of outcomes at the draws of a fit, with names for each of them."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,6 +8,7 @@ import numpy as np
 from ppl.density.log_density import LogDensity
 from ppl.kernel.draws.columns import Floats
 from ppl.kernel.draws.names import Sized, flat, indices
+from ppl.records import dataclass
 from ppl.results.report.style import TableStyle
 from ppl.results.report.summary import Summary
 

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import compress
 from pathlib import Path
@@ -34,6 +33,7 @@ from ppl.methods.diagnose.verdict import Verdict
 from ppl.methods.recipes.result import Result
 from ppl.methods.run.phases import phases_of, phases_of_draws
 from ppl.methods.run.settings import Settings
+from ppl.records import dataclass, replace
 from ppl.results.arguments.of_settings import given_of, in_cmdstans_words
 from ppl.results.arguments.tree import Values
 from ppl.results.files import stan_csv

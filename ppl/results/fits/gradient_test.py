@@ -1,12 +1,12 @@
 """The gradient against finite differences, parameter by parameter: the method `diagnose` of CmdStan."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from ppl.density.log_density import LogDensity
 from ppl.kernel.draws.columns import Floats
+from ppl.records import dataclass
 
 DIFFERENCE_STEPS = (1e-2, 1e-3, 1e-4, 1e-5)
 """Relative steps of the differences; the pair of neighbours that agrees best gives the estimate."""

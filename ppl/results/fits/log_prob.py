@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +12,7 @@ from ppl.files import require_file
 from ppl.kernel.draws.columns import Floats
 from ppl.kernel.draws.names import unflatten
 from ppl.kernel.draws.stan_csv import cell
+from ppl.records import dataclass
 from ppl.results.files.readers import read_file
 
 

@@ -1,7 +1,6 @@
 """Predictions for new rows at draws of a fit: what they hold is conditioned on, the rest is drawn."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +17,7 @@ from ppl.kernel.draws.columns import Floats
 from ppl.kernel.ir import nodes as ir
 from ppl.kernel.language import ast
 from ppl.optimise.forms import ARRAYS
+from ppl.records import dataclass, replace
 from ppl.results.fits.by_row import arrays_of
 from ppl.results.fits.tied_draws import Drawn, RowsInPart, given_tied, posterior_of
 from ppl.results.report.style import TableStyle

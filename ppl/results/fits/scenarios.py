@@ -1,7 +1,6 @@
 """Expected values of rows that differ in a few predictors: over a grid of one, and how they compare."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,7 @@ from ppl.density.log_density import LogDensity
 from ppl.errors import DataError, UnknownName
 from ppl.kernel.draws.columns import Floats
 from ppl.programs.rewriting import text_of
+from ppl.records import dataclass
 from ppl.results.fits.expected import Axis, Expected, ExpectedOverGrid, Summarise, axes_of
 from ppl.results.fits.new_rows import predicted
 from ppl.results.report.summary import Summary

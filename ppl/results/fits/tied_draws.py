@@ -1,7 +1,6 @@
 """What new rows lack, drawn given what they hold of data that depend on it."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from ppl.kernel.draws.columns import Floats, reshape
 from ppl.kernel.draws.names import variable_of
 from ppl.kernel.language import ast
 from ppl.methods.moves.conditional import conditional
+from ppl.records import dataclass
 from ppl.results.fits.log_prob import unconstrained_of
 from ppl.run.driver import threads_of_fit
 from ppl.run.posterior_target import PosteriorTarget

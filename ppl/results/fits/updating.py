@@ -1,7 +1,6 @@
 """A posterior of new rows, with a site for the rows that an earlier fit has seen."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -22,6 +21,7 @@ from ppl.methods.correct.weight_quality import WeightQuality
 from ppl.methods.diagnose.psis import psis
 from ppl.optimise.forms import ARRAYS
 from ppl.optimise.passes.split_rows import split_rows
+from ppl.records import dataclass, replace
 from ppl.results.fits.new_rows import coded_as_at_the_fit, groups_in
 from ppl.stdlib.constraints.table import ELEMENTWISE
 from ppl.structure.observed.new_rows import NewRows

@@ -7,7 +7,6 @@ as it needs, with type of the same size.
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from importlib.resources import files
 from io import StringIO
 from math import ceil
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from ppl.errors import ArgumentError, MissingPackage
 from ppl.files import replacing
+from ppl.records import dataclass
 from ppl.results.report.style import USUAL, TableStyle
 from ppl.system.distribution import requirements
 

@@ -1,7 +1,6 @@
 """The material of pictures, of a fit or of files of draws with their program."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -14,6 +13,7 @@ from ppl.errors import PPLError, UnknownName
 from ppl.kernel.advi.outcome import Outcome
 from ppl.kernel.draws.columns import Floats, chosen
 from ppl.kernel.ir import nodes as ir
+from ppl.records import dataclass, replace
 from ppl.results.arguments.tree import Values
 from ppl.results.calibration.simulations import prior_draws, simulations_of
 from ppl.results.files.config import Config, comment_lines

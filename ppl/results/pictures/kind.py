@@ -1,12 +1,12 @@
 """A kind of picture: what it needs, how it is drawn and read."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ppl.errors import DataError
+from ppl.records import dataclass, replace
 from ppl.results.pictures.canvas import WIDE_LOOK, Look, Panels, figure_of, finish, styled
 from ppl.results.pictures.material import Draws, Material
 

@@ -3,7 +3,6 @@
 import csv
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,6 +14,7 @@ from ppl.errors import DataError
 from ppl.kernel.advi.outcome import Ending
 from ppl.kernel.draws.columns import Floats, reshape, variables
 from ppl.kernel.draws.names import variable_of
+from ppl.records import dataclass, field
 from ppl.results.files.arviz import REPLICATED
 from ppl.results.files.read_csv import DrawsFile
 from ppl.results.fits.density import varies

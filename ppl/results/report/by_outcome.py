@@ -1,10 +1,10 @@
 """Results of several outcomes: a mapping by the name of the data variable."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Generic, NoReturn, TypeVar
 
 from ppl.errors import UnknownName
+from ppl.records import dataclass
 
 Result = TypeVar("Result")
 

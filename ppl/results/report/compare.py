@@ -1,7 +1,6 @@
 """Models of the same data by how well they predict rows that they have not seen, or by their log evidence."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass
 from typing import Any, Literal, Protocol, overload
 
 import numpy as np
@@ -12,6 +11,7 @@ from ppl.errors import ArgumentError, DataError, InferenceError, UnknownName, fi
 from ppl.kernel.draws.columns import Floats
 from ppl.methods.correct.evidence import Evidence
 from ppl.methods.diagnose.level import Level
+from ppl.records import astuple, dataclass
 from ppl.results.report.by_outcome import ByOutcome
 from ppl.results.report.loo import NOT_ADDED, Loo, LooByOutcome, se_of_sum
 from ppl.results.report.ranked import Ranked

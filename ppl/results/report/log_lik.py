@@ -1,13 +1,13 @@
 """The log likelihood of each row of one outcome at each draw, and `log_lik` among generated quantities."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ppl.errors import DataError
 from ppl.kernel.draws.columns import Floats, bracketed, variables
 from ppl.methods.numerics.log_sums import log_sum_exp
+from ppl.records import dataclass, replace
 from ppl.results.files.read_csv import DrawsFile
 
 POINTWISE = "log_lik"

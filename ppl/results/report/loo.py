@@ -6,7 +6,6 @@ Andersen, Jonasson and Vehtari (2019), Bayesian leave-one-out cross-validation f
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from ppl.kernel.draws.text_table import TABLE_WIDTH, text_table
 from ppl.methods.diagnose.level import Level
 from ppl.methods.diagnose.psis import khat_threshold, psis
 from ppl.methods.numerics.log_sums import log_sum_exp
+from ppl.records import dataclass, replace
 from ppl.results.report.by_outcome import ByOutcome
 from ppl.results.report.log_lik import LogLik
 

@@ -2,12 +2,12 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar, Generic, Protocol, TypeVar
 
 from ppl import html
 from ppl.errors import UnknownName
 from ppl.kernel.draws.text_table import TABLE_WIDTH, text_table
+from ppl.records import dataclass
 
 
 class Named(Protocol):

@@ -3,12 +3,12 @@
 import base64
 import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
 
 from ppl import html
 from ppl.kernel.draws.columns import folded
+from ppl.records import dataclass
 from ppl.results.files.arviz import POINTWISE, PREDICTIVE
 from ppl.results.files.read_csv import DrawsFile
 from ppl.results.pictures.canvas import NARROW_LOOK, WIDE_LOOK, svg

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,6 +10,7 @@ from ppl.kernel.draws.text_table import at_the_point, text_table
 from ppl.methods.diagnose.convergence import ess_bulk, ess_tail, mcse_mean, rhat
 from ppl.methods.diagnose.diagnostics import khat_of_means
 from ppl.methods.diagnose.psis import psis
+from ppl.records import dataclass
 from ppl.results.files.read_csv import DrawsFile
 from ppl.results.report.style import USUAL, TableStyle
 from ppl.results.report.summary import MISSING, known_digits, short

@@ -1,10 +1,10 @@
 """How tables show draws: which interval, and how many digits."""
 
-from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING
 
 from ppl.errors import ArgumentError
+from ppl.records import dataclass
 
 if TYPE_CHECKING:
     from ppl.kernel.draws.columns import Floats

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -15,6 +14,7 @@ from ppl.kernel.draws.text_table import TABLE_WIDTH, at_the_point, text_table
 from ppl.methods.correct.standard_errors import INDEPENDENT, ErrorSources, errors_of
 from ppl.methods.diagnose.convergence import ess_bulk, ess_tail, mcse_mean, mcse_quantile, rhat
 from ppl.methods.diagnose.level import Level
+from ppl.records import dataclass, fields, replace
 from ppl.results.report.style import USUAL, TableStyle
 from ppl.system.extras import extra
 

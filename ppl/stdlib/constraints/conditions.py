@@ -4,7 +4,6 @@ nan meets no condition.  Tolerances are those of Stan.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import reduce
 from operator import and_
 from typing import Any, get_args
@@ -12,6 +11,7 @@ from typing import Any, get_args
 import numpy as np
 
 from ppl.arrays import NUMPY, Array, Namespace
+from ppl.records import dataclass
 from ppl.stdlib.constraints.record import Constraint, Kind, Shape
 from ppl.stdlib.constraints.sentences import TOLERANCE, first_false, number, position
 from ppl.stdlib.functions.symmetric import cholesky_decompose

@@ -2,8 +2,9 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Literal
+
+from ppl.records import dataclass
 
 Shape = tuple[int, ...]
 Kind = Literal["real", "vector", "matrix"]

@@ -5,13 +5,13 @@ diagonal and not negative.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from ppl.arrays import NUMPY, Array, Node
 from ppl.late import special
+from ppl.records import dataclass
 from ppl.stdlib.distributions.bernoulli import logit_log_density
 from ppl.stdlib.distributions.neg_binomial import log_mean_log_density
 from ppl.stdlib.distributions.poisson import log_rate_log_density

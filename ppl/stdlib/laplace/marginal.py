@@ -7,7 +7,6 @@ from the factor of B that the value takes, so nothing of Newton's method is on a
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
@@ -16,6 +15,7 @@ from autograd.tracer import isbox
 
 from ppl.arrays import NUMPY, Array, Namespace, Node, stack
 from ppl.errors import Rejection
+from ppl.records import dataclass
 from ppl.stdlib.batching import refuse_outside
 from ppl.stdlib.laplace.likelihoods import Likelihood, counted
 from ppl.stdlib.laplace.mode import Problem, diagonal_of, modes, spread, times

@@ -6,12 +6,12 @@ another B.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from ppl.arrays import NUMPY, Array
+from ppl.records import dataclass, replace
 from ppl.stdlib.distributions.quadratic_form import SYMMETRY
 from ppl.stdlib.laplace.likelihoods import Counts, Likelihood, Local
 

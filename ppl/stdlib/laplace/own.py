@@ -7,13 +7,13 @@ definite wherever the mode is a maximum.  Rasmussen and Williams 2006, section 3
 Margossian 2023, General adjoint-differentiated Laplace approximation, sections 3 and 4.
 """
 
-from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from ppl.arrays import NUMPY, Array
 from ppl.errors import Rejection
+from ppl.records import dataclass, replace
 from ppl.stdlib.laplace.marginal import refuse_block
 from ppl.stdlib.laplace.mode import Point, at, chosen, is_symmetric, modes, times
 

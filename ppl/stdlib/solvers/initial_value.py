@@ -6,11 +6,11 @@ fixed: the gradient is that of the numbers returned, not another approximation o
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ppl.records import dataclass, field, replace
 from ppl.stdlib.solvers.field import Draws, Field, Floats
 from ppl.stdlib.solvers.runge_kutta import Begin, Method, Scales
 

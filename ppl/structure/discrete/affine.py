@@ -1,11 +1,11 @@
 """Integer expressions as sums: a constant, and multiples of what cannot be taken apart further."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from ppl.kernel.language import ast
 from ppl.kernel.language.printer import expression
 from ppl.programs.rewriting import integer
+from ppl.records import dataclass
 from ppl.source import Span
 
 

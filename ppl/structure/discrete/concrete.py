@@ -5,7 +5,6 @@ summed out one after the other in the order that keeps the tables small.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import product
 from typing import Any
@@ -26,6 +25,7 @@ from ppl.programs.rewriting import (
     variable,
     with_blocks,
 )
+from ppl.records import dataclass, field, replace
 from ppl.source import Span
 from ppl.structure.discrete import refused
 from ppl.structure.discrete.evaluate import NotKnown, known_value, scalar

@@ -5,13 +5,13 @@ entry of z.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from ppl.kernel.language import ast
 from ppl.kernel.language.facts import Facts
 from ppl.programs.entries import LOCALS
 from ppl.programs.fresh_names import FreshNames
 from ppl.programs.rewriting import Stmts, code, expr, variable
+from ppl.records import dataclass
 from ppl.source import Span
 from ppl.stdlib.record import Distribution, Function
 from ppl.stdlib.signatures import Match, parse_signature

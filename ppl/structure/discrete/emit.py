@@ -7,7 +7,6 @@ drawn before (forward filtering, backward sampling; Carter and Kohn 1994, equati
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 
 from ppl.kernel.language import ast
@@ -24,6 +23,7 @@ from ppl.programs.rewriting import (
     substituted,
     variable,
 )
+from ppl.records import dataclass, replace
 from ppl.source import Span
 from ppl.structure.discrete.affine import plus, tidy
 from ppl.structure.discrete.parameters import Discrete

@@ -6,7 +6,6 @@ that depend on a discrete parameter stand in one block with the statements that 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 from ppl.kernel.language import ast
 from ppl.kernel.language.calls import DENSITIES, normalised
@@ -25,6 +24,7 @@ from ppl.programs.rewriting import (
     with_blocks,
     written,
 )
+from ppl.records import dataclass, replace
 from ppl.stdlib.signatures import Match
 from ppl.structure.discrete import refused
 from ppl.structure.discrete.elementwise import Elementwise

@@ -1,10 +1,10 @@
 """The discrete parameters of a program, as declared."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 
 from ppl.kernel.language import ast
 from ppl.programs.rewriting import expr
+from ppl.records import dataclass, field
 from ppl.source import Span
 from ppl.structure.discrete.affine import known, minus, plus
 

@@ -6,7 +6,6 @@ given the others (or chosen, all together, as the most probable ones).
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
 
@@ -15,6 +14,7 @@ from ppl.kernel.language.facts import Facts
 from ppl.kernel.language.walk import walk
 from ppl.programs.fresh_names import FreshNames
 from ppl.programs.rewriting import Stmts, bottom_up, copied, indexed, integer, rewrite, written
+from ppl.records import dataclass, field, replace
 from ppl.structure.discrete import refused
 from ppl.structure.discrete.affine import known
 from ppl.structure.discrete.concrete import Concrete

@@ -1,12 +1,12 @@
 """One elimination: how the entries of one parameter meet each other and those of other parameters."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from math import prod
 
 from ppl.kernel.language import ast
 from ppl.programs.fresh_names import FreshNames
 from ppl.programs.rewriting import mentions, substituted, text_of, variable
+from ppl.records import dataclass, field, replace
 from ppl.structure.discrete.affine import affine, known, plus, tidy
 from ppl.structure.discrete.parameters import Discrete
 from ppl.structure.discrete.terms import Parameters, Ref, Term, with_values

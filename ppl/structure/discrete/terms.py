@@ -1,11 +1,11 @@
 """What the target is a sum of: terms, each with the loops around it and the discrete entries it touches."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 from ppl.kernel.language import ast
 from ppl.kernel.language.walk import children, heads
 from ppl.programs.rewriting import bound_in, mentions, rewrite, text_of
+from ppl.records import dataclass, field
 from ppl.structure.discrete.affine import tidy
 from ppl.structure.discrete.normal import dependent_names
 from ppl.structure.discrete.parameters import Discrete

@@ -1,7 +1,6 @@
 """One `~` statement as the statements that draw its left side."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import reduce
 from types import MappingProxyType
 
@@ -13,6 +12,7 @@ from ppl.kernel.language.walk import variables
 from ppl.programs.entries import Drawn, Entries, between, own_axes_of
 from ppl.programs.fresh_names import FreshNames
 from ppl.programs.rewriting import Stmts, code, expr
+from ppl.records import dataclass
 from ppl.source import Span
 from ppl.stdlib.record import Distribution
 from ppl.structure.forward.refused import refused

@@ -4,7 +4,6 @@ Gelman et al. (2020), "Bayesian workflow", section 2.4 (prior predictive); Talts
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 
 from ppl.kernel.language import ast
 from ppl.kernel.language.calls import DENSITIES
@@ -14,6 +13,7 @@ from ppl.kernel.language.walk import assigned_variables, variables
 from ppl.kernel.language.walk import statements as statements_in
 from ppl.programs.fresh_names import FreshNames
 from ppl.programs.rewriting import Stmts, code, copied, expr, indexed, rewrite, variable
+from ppl.records import dataclass, replace
 from ppl.structure.forward.draw_statements import Drawing, drawn, root
 from ppl.structure.forward.refused import refused
 from ppl.types import rank

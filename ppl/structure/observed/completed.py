@@ -6,7 +6,6 @@ Partially Known Parameters".
 """
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
 
 from ppl.kernel.language import ast
 from ppl.kernel.language.calls import outcome_of
@@ -14,6 +13,7 @@ from ppl.kernel.language.facts import Facts
 from ppl.kernel.language.walk import walk
 from ppl.programs.fresh_names import FreshNames
 from ppl.programs.rewriting import Stmts, code, copied, indexed, integer, loops, mentions, variable
+from ppl.records import dataclass, replace
 from ppl.source import Span
 from ppl.structure.discrete.parameters import is_discrete
 from ppl.structure.observed.flow import Exprs

@@ -1,7 +1,6 @@
 """Data of new rows: entries that are given are conditioned on, all others are drawn."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from ppl.kernel.language import ast
@@ -9,6 +8,7 @@ from ppl.kernel.language.calls import left_and_args
 from ppl.kernel.language.scope import Symbol
 from ppl.programs.entries import Drawn, own_axes_of
 from ppl.programs.rewriting import Stmts, code, indexed, substituted, text_of
+from ppl.records import dataclass, field, replace
 from ppl.structure.discrete.normal import normalised_in
 from ppl.structure.observed.densities import log_density
 from ppl.structure.observed.effects import EffectsReader

@@ -1,13 +1,13 @@
 """Effects drawn anew for new rows, from their priors: those of new groups, and those with an entry a row."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from math import prod
 
 from ppl.kernel.language import ast
 from ppl.kernel.language.calls import left_and_args
 from ppl.programs.entries import Drawn
 from ppl.programs.rewriting import Stmts, code, expr, indexed, integer
+from ppl.records import dataclass, field, replace
 from ppl.source import Span
 from ppl.stdlib.distributions.table import DISTRIBUTIONS
 from ppl.structure.forward.draw_statements import PLAIN, implied

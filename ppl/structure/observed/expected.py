@@ -1,7 +1,6 @@
 """Expected values of data, as a program: the mean that each `~` statement of data has at its arguments."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from ppl.kernel.language import ast
@@ -10,6 +9,7 @@ from ppl.kernel.language.facts import Facts
 from ppl.programs.entries import Drawn, Entries
 from ppl.programs.fresh_names import FreshNames
 from ppl.programs.rewriting import Stmts, code, expr, indexed
+from ppl.records import dataclass, field, replace
 from ppl.stdlib.record import Distribution
 from ppl.stdlib.signatures import Match
 from ppl.stdlib.supports import SUPPORTS

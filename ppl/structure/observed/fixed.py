@@ -4,7 +4,6 @@
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 
 from ppl.kernel.language import ast
 from ppl.kernel.language.facts import Facts
@@ -12,6 +11,7 @@ from ppl.kernel.language.walk import walk
 from ppl.programs.entries import indexed
 from ppl.programs.fresh_names import FreshNames
 from ppl.programs.rewriting import Stmts, code, inner, mentions, one, rewrite, text_of, written
+from ppl.records import dataclass, field, replace
 from ppl.structure.observed.flow import Exprs, symbols_read
 from ppl.structure.observed.refused import unpredicted
 from ppl.types import REAL

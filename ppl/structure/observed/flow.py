@@ -2,12 +2,12 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from ppl.kernel.language import ast
 from ppl.kernel.language.facts import Facts
 from ppl.kernel.language.scope import Block, Symbol
 from ppl.kernel.language.walk import children, heads, parts, variables
+from ppl.records import dataclass
 from ppl.types import INT
 
 Exprs = tuple[ast.Expr, ...]

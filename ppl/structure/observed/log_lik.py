@@ -1,7 +1,6 @@
 """The log likelihood by row, as a program: the terms of the model block in generated quantities."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any, NamedTuple
 
@@ -10,6 +9,7 @@ from ppl.kernel.language.facts import Facts
 from ppl.programs.entries import Drawn
 from ppl.programs.fresh_names import FreshNames
 from ppl.programs.rewriting import Stmts, code, indexed, rewrite, text_of
+from ppl.records import dataclass, field, replace
 from ppl.source import Span
 from ppl.structure.discrete.normal import normalised_in
 from ppl.structure.observed.densities import log_density

@@ -1,7 +1,6 @@
 """The program that predicts for new rows: parameters of the fit, effects of new groups from their prior."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -22,6 +21,7 @@ from ppl.programs.rewriting import (
     variable,
     written,
 )
+from ppl.records import dataclass, replace
 from ppl.structure.discrete.live import live, without_empty
 from ppl.structure.discrete.parameters import is_discrete
 from ppl.structure.forward.program import as_tilde, is_ready

@@ -3,12 +3,11 @@
 Gelman et al. (2013), "Bayesian Data Analysis", appendix A.1, conditional distributions.
 """
 
-from dataclasses import dataclass, replace
-
 from ppl.kernel.language import ast
 from ppl.kernel.language.parser import parse
 from ppl.programs.entries import Drawn
 from ppl.programs.rewriting import expr
+from ppl.records import dataclass, replace
 from ppl.source import SourceText
 
 FUNCTIONS = """

@@ -1,7 +1,6 @@
 """Which entries of a data variable an expression is: `segment(y, a, n)` at k is `y[a + k - 1]`."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from functools import reduce
 from itertools import takewhile
 from typing import Any
@@ -11,6 +10,7 @@ from ppl.kernel.language.facts import Facts
 from ppl.kernel.language.walk import variables
 from ppl.programs.entries import Exprs, composed
 from ppl.programs.rewriting import expr, text_of
+from ppl.records import dataclass, field
 from ppl.structure.observed.flow import DATA_BLOCKS, Definitions, readings
 from ppl.types import rank
 

@@ -5,7 +5,6 @@ Gelman et al. (2013), "Bayesian Data Analysis", section 6.3 (posterior predictiv
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import NamedTuple
 
@@ -16,6 +15,7 @@ from ppl.kernel.language.scope import Block, Symbol
 from ppl.programs.entries import AXES, Drawn, Entries, between, own_axes_of
 from ppl.programs.fresh_names import FreshNames
 from ppl.programs.rewriting import Stmts, code, expr, indexed, integer, mentions, one, rewrite, text_of
+from ppl.records import dataclass, field, replace
 from ppl.source import Span
 from ppl.structure.discrete.parameters import has_discrete
 from ppl.structure.forward.draw_statements import DRAWS, draw_of

@@ -1,6 +1,5 @@
 """The log density of each prior statement, as a program: its terms in generated quantities."""
 
-from dataclasses import dataclass, replace
 from typing import Any
 
 from ppl.kernel.language import ast
@@ -8,6 +7,7 @@ from ppl.kernel.language.facts import Facts
 from ppl.kernel.language.walk import walk
 from ppl.programs.fresh_names import FreshNames
 from ppl.programs.rewriting import Stmts, code, integer, rewrite
+from ppl.records import dataclass, replace
 from ppl.structure.observed.densities import is_mass
 from ppl.structure.observed.flow import flow_of, root
 from ppl.structure.observed.quantities import with_quantities

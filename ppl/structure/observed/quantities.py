@@ -1,11 +1,11 @@
 """Programs of the same parameters with other generated quantities, which are of data."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
 
 from ppl.kernel.language import ast
 from ppl.kernel.language.declarations import SQUARE
 from ppl.programs.rewriting import Stmts, code, copied
+from ppl.records import dataclass, field, replace
 from ppl.source import Span
 from ppl.structure.discrete.live import live
 from ppl.structure.observed.flow import Exprs, data_of

@@ -8,7 +8,6 @@ parameters alone is a prior, and left out.
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from functools import partial, reduce
 from operator import add
 from typing import NamedTuple
@@ -21,6 +20,7 @@ from ppl.kernel.language.walk import parts, variables, walk
 from ppl.programs.entries import Drawn, Entries, composed, indexed
 from ppl.programs.fresh_names import FreshNames
 from ppl.programs.rewriting import Stmts, expr, integer, loops, substituted, text_of, variable, with_blocks
+from ppl.records import dataclass, replace
 from ppl.source import Span
 from ppl.structure.observed.flow import SIZES, Definition, Exprs, Flow, Loop, readings
 from ppl.structure.observed.places import NoPlace, Place, Places, in_common

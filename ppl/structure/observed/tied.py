@@ -1,12 +1,12 @@
 """What new rows lack and what they hold depends on: its density, to be drawn from given what they hold."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from ppl.kernel.language import ast
 from ppl.kernel.language.calls import left_and_args
 from ppl.programs.entries import Drawn
 from ppl.programs.rewriting import Stmts
+from ppl.records import dataclass
 from ppl.structure.observed.conditioned import ConditionedReader
 from ppl.structure.observed.densities import log_density
 from ppl.structure.observed.effects import name_of

@@ -4,11 +4,12 @@ Every data set has columns that its program may leave out: `x`, `z` and `w` norm
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ppl.records import dataclass
 
 Floats = NDArray[np.float64]
 ROWS, SITES, GROUPS = 200, 12, 10

@@ -6,7 +6,6 @@ Programs of ../shared/cases are among them if that folder, or the one that PPL_S
 import json
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from numpy.random import Generator
 from scipy.special import expit, logit
 from threadpoolctl import threadpool_limits
 
+from ppl.records import dataclass
 from tests.benchmarks.stepping.fits import lotka_volterra
 from tests.benchmarks.verdicts import latent
 from tests.benchmarks.verdicts.case import Data

@@ -1,11 +1,11 @@
 """A program with its data, and what is known of its posterior."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import ppl
+from ppl.records import dataclass
 from tests.benchmarks.errors import Quantities
 
 Data = Mapping[str, Any]

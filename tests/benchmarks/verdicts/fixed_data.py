@@ -4,13 +4,13 @@ FOLDER/NAME.stan has its reference, and how it was made, in FOLDER/NAME.referenc
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.random import Generator
 from threadpoolctl import threadpool_limits
 
+from ppl.records import dataclass
 from tests.benchmarks.errors import read_reference
 from tests.benchmarks.verdicts.case import Case, Data, Group, Known
 

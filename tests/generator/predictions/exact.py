@@ -3,13 +3,13 @@
 What new rows hold changes their own unknown values, not the parameters, nor effects of groups of the fit.
 """
 
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 
 import numpy as np
 from scipy import special, stats
 
+from ppl.records import dataclass
 from tests.generator.predictions.models import MEAN, MEANS, NOISE, SD, SDS, SHARED, Array, Regression, Rows
 
 POINTS, FEW = 13, 9

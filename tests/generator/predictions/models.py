@@ -3,11 +3,12 @@
 At most three parameters beside effects and latent predictors, so that a grid gives the posterior.
 """
 
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ppl.records import dataclass, field
 
 Rng = np.random.Generator
 Array = NDArray[np.float64]

@@ -8,11 +8,12 @@ on the tape and in the backward pass.  Views and single numbers take none.
 import ctypes
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from numpy._core import _multiarray_umath
+
+from ppl.records import dataclass
 
 NUMBER = 8
 """Bytes of a number."""

@@ -6,7 +6,6 @@ by no pass but those that nothing runs without, is what its forms may cost.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -19,6 +18,7 @@ import ppl
 from ppl.errors import PPLError
 from ppl.optimise.passes.split_rows import row_sizes
 from ppl.posterior import Posterior
+from ppl.records import dataclass
 
 TIMES = (1, 2, 4)
 FEWEST = 4

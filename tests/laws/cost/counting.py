@@ -16,7 +16,6 @@ import gc
 import sys
 import tracemalloc
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from types import CodeType, FrameType
 from typing import Any
@@ -28,6 +27,7 @@ from ppl.kernel.emit.load import Module
 from ppl.kernel.emit.text import Binding
 from ppl.model import Model
 from ppl.optimise.forms import Form
+from ppl.records import dataclass
 
 BACKWARD = {code for name, code in dis.opmap.items() if "BACKWARD" in name}
 """The instructions that end an iteration of a loop."""

@@ -1,7 +1,8 @@
 """Programs whose cost grows by more than their rows."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from ppl.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ The most numbers alive are a maximum, which may have been that of another line b
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from math import log2
 from typing import Any
@@ -17,6 +16,7 @@ from laws.cost.counting import Cost, cost_of
 from laws.cost.programs import Repeatable
 
 from ppl.posterior import Posterior
+from ppl.records import dataclass
 
 TIMES = (2, 4, 8)
 POINTS = 4

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from laws.cost.repeated_data import Repeated, groups_of, rows_of
 
 import ppl
 from ppl.posterior import Posterior
+from ppl.records import dataclass
 
 ROOT = Path(__file__).parents[3]
 

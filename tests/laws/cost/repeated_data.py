@@ -5,7 +5,6 @@ groups.  What shapes and bounds the data must have, the program itself says, by 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -16,6 +15,7 @@ from ppl.kernel.density.data import Data
 from ppl.kernel.density.reading import leaves
 from ppl.kernel.ir import nodes as ir
 from ppl.optimise.passes.split_rows import row_sizes
+from ppl.records import dataclass
 from ppl.types import INT, core
 
 Values = Mapping[str, Any]

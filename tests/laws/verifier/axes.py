@@ -5,7 +5,6 @@ lengths have names, those of the sizes they were declared with; where a name is 
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from ppl.kernel.ir import nodes as ir
@@ -19,6 +18,7 @@ from ppl.kernel.ir.walk import (
     prepared_names,
     walk,
 )
+from ppl.records import dataclass, field
 from ppl.stdlib import batching
 from ppl.stdlib.functions.sizes import cols, count, length, rows
 from ppl.stdlib.record import Impl

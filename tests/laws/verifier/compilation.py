@@ -1,13 +1,12 @@
 """Compilations of which what each pass makes is checked."""
 
-from dataclasses import dataclass
-
 from laws.verifier.verify import Malformed, verify
 
 from ppl.compilation.phases import Compilation
 from ppl.kernel.ir.nodes import Program
 from ppl.optimise.forms import VALUES, Form
 from ppl.optimise.passes.table import Pass
+from ppl.records import dataclass
 
 
 def verify_pass(form: Form, program: Program, last: Pass) -> None:

@@ -1,7 +1,5 @@
 """Funnels are seen in positions, and chains that move in their coordinates enter the necks."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import pytest
 from scipy import integrate, stats
@@ -11,6 +9,7 @@ from ppl.kernel.advi.coordinates import Scaled
 from ppl.methods.correct.bridge import bridges_between_chains
 from ppl.methods.moves.ending import moved
 from ppl.methods.moves.funnels import InFunnels, funnels_of
+from ppl.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,5 @@
 """Sums by which many coordinates meet: soft sum-to-zero constraints of fields."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -15,6 +13,7 @@ from ppl.methods.nested.coupled import coupled_factors
 from ppl.methods.nested.field import Fields
 from ppl.methods.nested.sparse import Field
 from ppl.methods.nested.structure import structure_of
+from ppl.records import dataclass
 from ppl.run.posterior_target import PosteriorTarget
 
 pytest.importorskip("scipy.sparse")

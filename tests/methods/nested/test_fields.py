@@ -1,6 +1,5 @@
 """Latent variables of which each depends on a few others: chains, areas, crossed effects."""
 
-from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -25,6 +24,7 @@ from ppl.methods.nested.sparse import Field, coloured, field_of
 from ppl.methods.nested.structure import may_be_complete, structure_of
 from ppl.methods.recipes import fit
 from ppl.methods.run.settings import Settings
+from ppl.records import dataclass, replace
 
 sparse = pytest.importorskip("scipy.sparse")
 

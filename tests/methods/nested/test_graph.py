@@ -1,7 +1,5 @@
 """Which coordinates meet is found by sets of them as one by one, by fewer gradients."""
 
-from dataclasses import dataclass, field
-
 import numpy as np
 import pytest
 from scipy import sparse
@@ -11,6 +9,7 @@ from ppl.methods.nested.adjacency import LARGEST_BY_NUMPY, Graph
 from ppl.methods.nested.graph import by_sets, graph_of, seeming_pairs, words
 from ppl.methods.nested.sparse import Field
 from ppl.methods.nested.structure import structure_of
+from ppl.records import dataclass, field
 
 
 def rng(seed=5):

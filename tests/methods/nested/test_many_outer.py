@@ -1,6 +1,5 @@
 """More outer coordinates than mixtures are fitted to: groups beside a regression of many columns."""
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -16,6 +15,7 @@ from ppl.methods.nested.structure import structure_of
 from ppl.methods.nested.weighted_draws import drawn
 from ppl.methods.recipes import fit
 from ppl.methods.run.settings import Settings
+from ppl.records import dataclass
 
 COLUMNS, GROUPS, ROWS = 14, 30, 4
 """Coefficients, and rows of each group."""

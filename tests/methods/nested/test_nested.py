@@ -1,7 +1,6 @@
 """Latent variables in blocks: what is found of a target, its blocks given the rest, and weighted draws."""
 
 import math
-from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
 
@@ -42,6 +41,7 @@ from ppl.methods.recipes import fit
 from ppl.methods.recipes.nested import by_blocks
 from ppl.methods.run.context import Context
 from ppl.methods.run.settings import Settings
+from ppl.records import dataclass, replace
 
 
 def rng() -> np.random.Generator:

@@ -1,12 +1,12 @@
 """Initial value problems against exact solutions and SciPy's, their adjoints against finite differences."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
+from ppl.records import dataclass
 from ppl.stdlib.solvers.initial_value import Trajectory, adjoints, joint, trajectory
 from ppl.stdlib.solvers.runge_kutta import DormandPrince, Radau, Scales
 

@@ -1,13 +1,13 @@
 """Integrals that are known."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy.special import beta, gamma
 
+from ppl.records import dataclass
 from ppl.stdlib.solvers import kronrod
 from ppl.stdlib.solvers.quadrature import Precision, adjoints, rule
 

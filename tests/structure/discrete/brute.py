@@ -4,7 +4,6 @@ The program whose discrete parameters are data is an ordinary one; its density i
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -14,6 +13,7 @@ from scipy.special import logsumexp
 import ppl
 from ppl.kernel.language.parser import parse
 from ppl.kernel.language.printer import expression, print_program
+from ppl.records import dataclass, replace
 from ppl.source import SourceText
 from ppl.structure.discrete.parameters import discrete_parameters, is_discrete
 

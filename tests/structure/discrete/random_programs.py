@@ -1,9 +1,10 @@
 """Random small programs with discrete parameters, and data for them."""
 
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+
+from ppl.records import dataclass, field
 
 
 @dataclass(frozen=True)

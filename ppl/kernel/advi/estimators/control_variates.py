@@ -4,7 +4,6 @@ Paisley, Blei and Jordan (2012), sections 4.1 and 5.1.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
@@ -13,6 +12,7 @@ from ppl.errors import InferenceError
 from ppl.kernel.advi.families.family import Family
 from ppl.kernel.advi.numerics.hessian import hessian
 from ppl.kernel.advi.target import Array, Target, blame
+from ppl.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,6 @@
 """Stochastic search with control variates (Paisley, Blei and Jordan 2012, Algorithm 1)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import ceil
 from typing import NamedTuple
 
@@ -14,6 +13,7 @@ from ppl.kernel.advi.estimators.score_function import PILOT_DRAWS
 from ppl.kernel.advi.families.family import Family
 from ppl.kernel.advi.finite_draws import Draws, draws_with_density
 from ppl.kernel.advi.target import Array, Target
+from ppl.records import dataclass
 
 MOST_DRAWS_A_GRADIENT = 10_000
 """Draws that one gradient may take to have the variance asked for."""

@@ -4,14 +4,13 @@ The prior of u_d is N(0, l_d^2), one scale a coordinate. For a given q the bound
 l_d^2 = E u_d^2 = c_d^2 + mu_d^2, and with that put in (eq. 14) it depends on q alone.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from ppl.arrays import NUMPY, Array, Namespace
 from ppl.kernel.advi.families.diagonal import Diagonal
 from ppl.kernel.advi.numerics.gaussian import LOG_2PI
+from ppl.records import dataclass
 
 Positions = NDArray[np.intp]
 

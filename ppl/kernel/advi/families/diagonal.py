@@ -1,6 +1,5 @@
 """The mean-field family with its scales as they are, params = (mu, c), as DSVI updates them (eq. 9)."""
 
-from dataclasses import dataclass
 from functools import cached_property
 from math import sqrt
 
@@ -9,6 +8,7 @@ from numpy.typing import NDArray
 
 from ppl.arrays import NUMPY, Array, Namespace
 from ppl.kernel.advi.families.location_scale import ByCoordinate, diagonal
+from ppl.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,5 @@
 """The full-rank family, params = (mu, lower triangle of L by rows) (ADVI section 2.4, DSVI eq. 1)."""
 
-from dataclasses import dataclass
 from functools import cached_property
 from math import sqrt
 
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 from ppl.arrays import NUMPY, Array, Namespace
 from ppl.kernel.advi.families.location_scale import LocationScale
 from ppl.kernel.advi.numerics.triangular import dense, solve_triangular
+from ppl.records import dataclass
 
 
 @dataclass(frozen=True)

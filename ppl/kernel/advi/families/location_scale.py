@@ -1,13 +1,13 @@
 """Families of a location and a scale: what they do alike whatever the scale is made of."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
 
 from ppl.arrays import NUMPY, Array, Namespace
 from ppl.kernel.advi.families.standard import NORMAL, Standard
+from ppl.records import dataclass
 
 
 class Located(ABC):

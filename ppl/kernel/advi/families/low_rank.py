@@ -1,6 +1,5 @@
 """A family between mean-field and full-rank, in O(dim * rank) memory (after Ong, Nott and Smith 2018)."""
 
-from dataclasses import dataclass
 from math import ceil, sqrt
 
 import numpy as np
@@ -8,6 +7,7 @@ import numpy as np
 from ppl.arrays import NUMPY, Array, Namespace
 from ppl.kernel.advi.families.location_scale import Located, diagonal
 from ppl.kernel.advi.families.standard import NORMAL, Elliptical
+from ppl.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,5 @@
 """A point in some coordinates and a Gaussian in the others, for Type-II maximum likelihood."""
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -10,6 +9,7 @@ from ppl.arrays import NUMPY, Array, Namespace
 from ppl.kernel.advi.families.full_rank import FullRank
 from ppl.kernel.advi.families.location_scale import diagonal
 from ppl.kernel.advi.families.standard import NORMAL, Standard
+from ppl.records import dataclass
 
 
 @dataclass(frozen=True)

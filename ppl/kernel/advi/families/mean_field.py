@@ -1,12 +1,12 @@
 """The mean-field family, params = (mu, omega) with omega the log scale (ADVI section 2.4)."""
 
-from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
 
 from ppl.arrays import NUMPY, Array, Namespace
 from ppl.kernel.advi.families.location_scale import ByCoordinate, diagonal
+from ppl.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,11 @@
 """All of q at one point: what a search for a mode leaves."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ppl.arrays import Array
 from ppl.kernel.advi.families.marginal import Marginal
 from ppl.kernel.advi.numerics.triangular import dense
+from ppl.records import dataclass
 
 
 @dataclass(frozen=True)

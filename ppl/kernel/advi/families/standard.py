@@ -4,7 +4,6 @@ Each is symmetric about zero in every coordinate, with uncorrelated coordinates 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import inf, pi
 from typing import Protocol
 
@@ -14,6 +13,7 @@ from ppl.errors import InferenceError
 from ppl.kernel.advi.numerics.gaussian import LOG_2PI
 from ppl.kernel.advi.target import Array
 from ppl.late import special
+from ppl.records import dataclass
 
 LOG_2 = float(np.log(2))
 """The logarithm of 2."""

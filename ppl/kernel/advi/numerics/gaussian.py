@@ -1,6 +1,5 @@
 """A Gaussian by its mean and a triangular factor of its covariance, or its sds alone."""
 
-from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -15,6 +14,7 @@ from ppl.kernel.advi.numerics.triangular import (
     transposed_times,
 )
 from ppl.kernel.advi.target import Array
+from ppl.records import dataclass, replace
 
 LOG_2PI = float(np.log(2 * np.pi))
 """The logarithm of 2 pi."""

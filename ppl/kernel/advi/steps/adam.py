@@ -4,13 +4,13 @@ Its rate holds for a hundred steps or so and falls as 1/sqrt(i) in the end (thei
 fell would leave the last iterate as far from the top as its noise carries it.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from ppl.arrays import NUMPY, Namespace
 from ppl.kernel.advi.target import Array
+from ppl.records import dataclass
 
 
 class AdamState(NamedTuple):

@@ -1,12 +1,12 @@
 """ADVI's adaptive step sizes (Kucukelbir et al. 2017, eq. 10 and 11)."""
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from ppl.arrays import NUMPY, Namespace
 from ppl.kernel.advi.target import Array
+from ppl.records import dataclass
 
 
 class AdviState(NamedTuple):

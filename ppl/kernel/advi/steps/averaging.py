@@ -1,8 +1,7 @@
 """Which point of a noisy path is the answer: the last, or an average over its tail."""
 
-from dataclasses import dataclass
-
 from ppl.kernel.advi.target import Array
+from ppl.records import dataclass
 
 
 @dataclass(frozen=True)

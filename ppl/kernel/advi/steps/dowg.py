@@ -1,12 +1,12 @@
 """DoWG, distance over weighted gradients: no step size (Khaled, Mishchenko and Jin 2023, Algorithm 1)."""
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from ppl.arrays import NUMPY, Namespace
 from ppl.kernel.advi.target import Array
+from ppl.records import dataclass
 
 
 class DowgState(NamedTuple):

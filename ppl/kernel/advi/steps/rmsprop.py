@@ -1,12 +1,12 @@
 """RMSprop (Tieleman and Hinton 2012, lecture 6.5), climbing, its rate falling as 1/sqrt(i)."""
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from ppl.arrays import NUMPY, Namespace
 from ppl.kernel.advi.target import Array
+from ppl.records import dataclass
 
 
 class RmsPropState(NamedTuple):

@@ -1,10 +1,9 @@
 """Steps that shrink so that stochastic search converges (Paisley, Blei and Jordan 2012, section 3)."""
 
-from dataclasses import dataclass
-
 from ppl.arrays import NUMPY, Namespace
 from ppl.errors import InferenceError
 from ppl.kernel.advi.target import Array
+from ppl.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,11 @@
 """DSVI's learning rate: constant within a stage, scaled down from one to the next (supplement, section C)."""
 
-from dataclasses import dataclass, field
-
 import numpy as np
 from numpy.typing import NDArray
 
 from ppl.arrays import NUMPY, Namespace
 from ppl.kernel.advi.target import Array
+from ppl.records import dataclass, field
 
 
 @dataclass(frozen=True, eq=False)

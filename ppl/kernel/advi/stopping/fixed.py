@@ -1,9 +1,8 @@
 """Never stop before the iterations are used up."""
 
-from dataclasses import dataclass
-
 from ppl.kernel.advi.outcome import Ending, Outcome
 from ppl.kernel.advi.stopping.stopping_rule import Checkpoint, Reading
+from ppl.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,11 @@
 """Stop when the gradient of the ELBO is lost in its own noise."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ppl.kernel.advi.outcome import Ending, Outcome
 from ppl.kernel.advi.stopping.stopping_rule import Checkpoint, Reading
 from ppl.kernel.advi.target import Array
+from ppl.records import dataclass
 
 GRADIENT_WINDOW = 10
 """Gradients whose mean is compared with the first."""

@@ -1,12 +1,11 @@
 """Stop when the path has become stationary and its average is known well (Dhaka et al. 2020, Algorithm 1)."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ppl.kernel.advi.outcome import Ending, Outcome
 from ppl.kernel.advi.stopping.stopping_rule import Checkpoint, Reading
 from ppl.kernel.advi.target import Array
+from ppl.records import dataclass
 
 FEWEST_ITERATES = 20
 """Iterates from which R-hat is computed."""

@@ -1,12 +1,12 @@
 """Stop when the ELBO changes little, relative to its size (ADVI Algorithm 1, as Stan measures it)."""
 
 import math
-from dataclasses import dataclass
 from statistics import fmean, median
 from typing import NamedTuple
 
 from ppl.kernel.advi.outcome import Ending, Outcome
 from ppl.kernel.advi.stopping.stopping_rule import Checkpoint, Reading
+from ppl.records import dataclass
 
 FEWEST_CHECKPOINTS = 10
 """Checkpoints that must have been seen."""

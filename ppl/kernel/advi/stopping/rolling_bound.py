@@ -1,11 +1,11 @@
 """Stop when a rolling average of the instantaneous bound rises no more (DSVI's supplement, section B)."""
 
 import math
-from dataclasses import dataclass
 from statistics import fmean, variance
 
 from ppl.kernel.advi.outcome import Ending, Outcome
 from ppl.kernel.advi.stopping.stopping_rule import Checkpoint, Reading
+from ppl.records import dataclass
 
 BOUND_WINDOW = 200
 """Iterations in a window, as in the paper (section B of the supplement)."""

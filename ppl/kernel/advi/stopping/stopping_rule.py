@@ -1,11 +1,11 @@
 """What the loop asks of a stopping rule."""
 
 import math
-from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from ppl.kernel.advi.outcome import Ending, Outcome
 from ppl.kernel.advi.target import Array
+from ppl.records import dataclass
 
 State = TypeVar("State")
 
