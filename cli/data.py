@@ -53,6 +53,22 @@ def files_named_by(file: Path, names: Iterable[str]) -> list[Path]:
     return [path for path in found if any(path.resolve().is_relative_to(folder) for folder in folders)]
 
 
+def program_of(run: "DrawsFile", given: Path | None = None) -> Path | None:
+    """The program that is given, else the one that a file names, if it is there and has not been edited."""
+    from ppl.kernel.language.program_text import read_text
+    from ppl.run.identity import PROGRAM, PROGRAM_SHA256, program_hash
+
+    named = run.config.get(PROGRAM)
+    there = files_named_by(run.path, [named] if named else [])
+    if given or not there:
+        return given
+    if program_hash(read_text(there[0]).text) == run.config.get(PROGRAM_SHA256):
+        return there[0]
+    edited = f"{named} is not read: it was edited after {run.path} was written. --model {named} reads it."
+    typer.echo(edited, err=True)
+    return None
+
+
 def conditioned_as(
     compiled: "Model", run: "DrawsFile", data: list[Path], option: str = "--data"
 ) -> "Posterior":
@@ -118,8 +134,7 @@ def rows_of(
     from ppl.results.fits import by_row
     from ppl.results.report.log_lik import POINTWISE, in_files
 
-    named = runs[0].config.get("ppl.program")
-    model = model or next(iter(files_named_by(runs[0].path, [named] if named else [])), None)
+    model = program_of(runs[0], model)
     there = log_lik != POINTWISE or log_lik in variables(runs[0].columns)
     if outcome and model is None and there:
         raise DataError(

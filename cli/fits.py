@@ -93,8 +93,7 @@ def read_run(
 
     fit, record = saved_fit(path, model, data), read(path)
     own = files_of(fit, {"data.file": " ".join(map(str, data)) or record.get("data_file", "")})[0]
-    named = {"ppl.program": str(model or record["program"])}  # which comments of files do not have
-    return replace(own, path=path, mean=fit.at_mean(), config={**own.config, **named})
+    return replace(own, path=path, mean=fit.at_mean())
 
 
 def read_runs(

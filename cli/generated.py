@@ -43,6 +43,7 @@ def write_table(
 ) -> None:
     """Writes the table, and says how many rows it has, and how many of them failed."""
     from ppl.results.files.config import Config
+    from ppl.run.identity import entries_of
     from ppl.run.posterior_target import parameters_of
 
     arguments = {
@@ -52,7 +53,7 @@ def write_table(
         "random.seed": seed,
         "output.file": str(output),
     }
-    about = {**(run.provenance.entries() if run.provenance else {}), **posterior.labels.entries()}
+    about = {**(run.provenance.entries() if run.provenance else {}), **entries_of(posterior)}
     name = f"{Path(posterior.source.name).stem}_model"
     write_rows(output, table, Config(name, arguments, parameters_of(posterior), about=about))
     if table.failed:

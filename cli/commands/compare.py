@@ -19,7 +19,7 @@ def compare(
     files: DrawsFiles,
     outcome: Annotated[str, outcomes("Compare by this outcome; A,B: row n of both.")] = "",
     log_lik: Annotated[str, one_of("The log likelihood of each row.", "--log-lik")] = "log_lik",
-    model: Annotated[list[Path], programs("Program of FILEs without log_lik.")] = [],  # noqa: B006
+    model: Annotated[list[Path], programs("The programs; default: those that FILEs name.")] = [],  # noqa: B006
     data: OwnData = [],  # noqa: B006
     evidence: Annotated[bool, flag("--evidence", "Compare by log evidence, not by PSIS-LOO.")] = False,
     format: ReportFormat = Format.text,
@@ -36,8 +36,9 @@ def compare(
     se_diff its standard error. A difference below 4, or below two standard
     errors, does not decide between models. weight is the model's share in the
     mixture that predicts best (stacking). bad k-hat counts the rows whose ELPD
-    is unreliable: `ppl loo` lists them. If FILEs have no `log_lik`, --model
-    names their program: one for all FILEs, or one for each in their order.
+    is unreliable: `ppl loo` lists them. If FILEs have no `log_lik`, the
+    programs that they name are read, or --model: one for all FILEs, or one for
+    each in their order.
     Models of several outcomes are compared by each: `--outcome y` chooses one.
 
     \b

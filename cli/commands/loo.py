@@ -14,7 +14,7 @@ def loo(
     files: DrawsFiles,
     outcome: Annotated[str, outcomes("Leave out rows of this outcome; A,B: row n of both.")] = "",
     log_lik: Annotated[str, one_of("The log likelihood of each row.", "--log-lik")] = "log_lik",
-    model: Annotated[Path | None, program("The program, if FILEs have no log_lik.")] = None,
+    model: Annotated[Path | None, program("The program; default: the one that FILEs name.")] = None,
     data: OwnData = [],  # noqa: B006
     csv: Annotated[Path | None, output_file("ELPD and k-hat of each row as CSV.", "--csv")] = None,
     format: ReportFormat = Format.text,
@@ -26,9 +26,9 @@ def loo(
       ppl loo output.csv
 
     \b
-    FILEs are the runs of one program that computes `log_lik`, the log
-    likelihood of each row of the data, in its generated quantities. Otherwise
-    --model names the program, and its model block is read.
+    FILEs are the runs of one program. If it does not compute `log_lik`, the
+    log likelihood of each row of the data, in its generated quantities, its
+    model block is read: that of --model, or of the program that FILEs name.
     elpd_loo is the expected log predictive density of left-out rows, in nats:
     of two models the one with the higher value predicts better
     (`ppl compare`). p_loo is the effective number of parameters. k-hat says

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ppl.cli.arguments import DrawsFiles, Hdi, share_of_interval
-from ppl.cli.data import conditioned_as_draws, files_named_by, inputs_from, rows_of
+from ppl.cli.data import conditioned_as_draws, files_named_by, inputs_from, program_of, rows_of
 from ppl.cli.generated import warn_of_poor
 from ppl.cli.options import file_to_read, main_output, one_of, output_file, split_names, variable_names
 from ppl.cli.settings import choice
@@ -141,13 +141,9 @@ class FilesSource:
         """Those of the files that are there (`files_named_by`)."""
         return files_named_by(self.runs[0].path, names)
 
-    @property
+    @cached_property
     def program(self) -> Path | None:
-        """The program that is given, else that which the comments of the first run name, by path or stem."""
-        config = self.runs[0].config
-        stem = config.get("model", "").removesuffix("_model")
-        names = [config.get("ppl.program", ""), *(f"{stem}{suffix}" for suffix in (".model", ".stan"))]
-        return self.model or next(iter(self.named(*filter(None, names))), None)
+        return program_of(self.runs[0], self.model)
 
     @cached_property
     def posterior(self) -> "Posterior | None":

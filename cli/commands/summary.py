@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ppl.cli.arguments import DrawsFiles, Hdi, SigFigs, share_of_interval
-from ppl.cli.options import output_file, split_names, variable_names, whole
+from ppl.cli.options import flag, output_file, split_names, variable_names, whole
 from ppl.cli.required import Format, ReportFormat, Require, status_of
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ def summary(
     hdi: Hdi = False,
     sig_figs: SigFigs = None,
     variables: Annotated[str, variable_names("Only these variables.")] = "",
+    exp: Annotated[bool, flag("--exp", "Summarise exp of the draws: odds ratios, rate ratios.")] = False,
     rows: Annotated[int, whole(0, "Maximum rows; 0: all.")] = 0,
     csv: Annotated[Path | None, output_file("The table as CSV, in full precision.", "--csv")] = None,
     format: ReportFormat = Format.text,
@@ -48,7 +49,15 @@ def summary(
     from ppl.kernel.draws.columns import chosen
     from ppl.results.report.machine import document, of_evidence, of_rows
     from ppl.results.report.reading import evidence, judged_columns, judgement, level
-    from ppl.results.report.stansummary import as_text, csv_lines, headings, quantiles_of, stansummary, stated
+    from ppl.results.report.stansummary import (
+        as_text,
+        csv_lines,
+        exponentiated,
+        headings,
+        quantiles_of,
+        stansummary,
+        stated,
+    )
     from ppl.results.report.style import USUAL, TableStyle
 
     if not (quantiles := quantiles_of(percentiles)):
@@ -67,12 +76,13 @@ def summary(
     worst, verdict = level(whole), judgement(whole)
     labels, columns = whole[0].labels, shown(whole[0])
     runs = tuple(run.only(columns) for run in whole)
-    lines = stansummary(runs, style)
+    lines = stansummary(tuple(map(exponentiated, runs)) if exp else runs, style)
+    shown_as = "exp({})".format if exp else str
     names = headings(style, runs)
     if csv:
-        write_whole(csv, csv_lines(lines, names))
+        write_whole(csv, csv_lines([replace(line, name=shown_as(line.name)) for line in lines], names))
     if format is Format.json:
-        table = of_rows(names, ((line.name, line.figures) for line in lines))
+        table = of_rows(names, ((shown_as(line.name), line.figures) for line in lines))
         known = whole[0].provenance.evidence if len(whole) == 1 and whole[0].provenance else None
         typer.echo(document("summary", worst, verdict, {"log_evidence": of_evidence(known), **table}))
         raise typer.Exit(status_of(worst, require))
@@ -80,7 +90,7 @@ def summary(
         if sentences:
             typer.echo(wrapped(sentences) + "\n")
     typer.echo(stated(runs) + "\n")
-    first_lines = [replace(line, name=labels.of(line.name)) for line in lines[: rows or None]]
+    first_lines = [replace(line, name=shown_as(labels.of(line.name))) for line in lines[: rows or None]]
     for line in as_text(first_lines, names, sig_figs, screen_width()):
         typer.echo(line)
     if len(first_lines) < len(lines):

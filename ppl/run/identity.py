@@ -25,6 +25,17 @@ def program_hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+PROGRAM, PROGRAM_SHA256 = "fit_program", "fit_program_sha256"
+"""Names under which a file of draws has the path of its program, and the hash of its text."""
+
+
+def entries_of(posterior: LogDensity) -> dict[str, str]:
+    """What files of draws say of their posterior: the program, if it is a file, and the labels."""
+    source = posterior.model.source
+    named = {} if source.name.startswith("<") else {PROGRAM: source.name}
+    return {**named, PROGRAM_SHA256: program_hash(source.text), **posterior.labels.entries()}
+
+
 def data_hash(data: Mapping[str, Any]) -> str:
     """SHA-256 of names and values; their order, and whether 1 is written 1.0, does not matter."""
     digest = hashlib.sha256()

@@ -3,6 +3,7 @@
 import json
 import shutil
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -83,6 +84,15 @@ def test_summary_of_two_runs(fitted):
     assert "R_hat" in out and "... and 1 more" in out
     table = pd.read_csv("table.csv", index_col="name")
     assert table.loc["mu", "Mean"] == pytest.approx(2.48, abs=0.2) and table["R_hat"].max() < 1.1
+
+
+def test_summary_of_exp(fitted):
+    _, out, _ = fitted("summary", "1.csv", "--format", "json", "--variables", "mu")
+    status, grown, _ = fitted("summary", "1.csv", "--format", "json", "--variables", "mu", "--exp")
+    of, by_exp = (json.loads(text)["rows"][0] for text in (out, grown))
+    assert status == 0 and by_exp.pop("name") == "exp(mu)" and of.pop("name") == "mu"
+    assert by_exp["5%"] == pytest.approx(np.exp(of["5%"]), rel=1e-3)
+    assert by_exp["MCSE"] / by_exp["StdDev"] == pytest.approx(of["MCSE"] / of["StdDev"], rel=0.3)
 
 
 @pytest.mark.parametrize(("columns", "blocks"), [(70, 2), (200, 1)])

@@ -29,8 +29,8 @@ def run(run, tmp_path):
 
 @pytest.mark.rotate(3)
 def test_loo_reads_the_program(run, tmp_path):
-    assert run("loo", "normal.csv")[0] == 1
-    status, out, _ = run("loo", "normal.csv", "--model", "normal.model", "--csv", "rows.csv")
+    status, out, _ = run("loo", "normal.csv", "--csv", "rows.csv")
+    assert run("loo", "normal.csv", "--model", "normal.model")[1] == out
     assert status == 0 and "elpd_loo" in out and "in all 12 rows" in out
     assert (tmp_path / "rows.csv").read_text().splitlines()[1].startswith('"y[1]",')
     run("variational", "own.model", "d.json", "-o", "own.csv", "-q")
@@ -38,10 +38,18 @@ def test_loo_reads_the_program(run, tmp_path):
     assert [line for line in run("loo", "own.csv")[1].splitlines() if line in table] == table
 
 
+def test_a_program_that_was_edited_is_not_that_of_the_file(run, tmp_path):
+    (tmp_path / "normal.model").write_text(STUDENT)
+    status, _, err = run("loo", "normal.csv")
+    assert status == 1 and "normal.model is not read: it was edited after normal.csv" in " ".join(err.split())
+    assert run("loo", "normal.csv", "--model", "normal.model")[0] == 0
+
+
 def test_compare_takes_a_program_for_all_or_one_for_each(run):
     pair = ("normal.csv", "student.csv")
     status, out, _ = run("compare", *pair, "--model", "normal.model", "--model", "student.model")
     assert status == 0 and "normal" in out and "student" in out
+    assert run("compare", *pair)[1] == out
     assert run("compare", "normal.csv", "normal.csv")[0] != 0
     status, _, err = run("compare", *pair, "normal.model", "--model", "normal.model", "--model", "own.model")
     assert status == 2 and "2 programs for 3 FILEs" in err

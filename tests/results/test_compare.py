@@ -62,6 +62,16 @@ def test_what_the_table_says():
     )
     near = compare({"good": loo_of(model(1)), "b": loo_of(model(1, 0.01))})
     assert near.reading.startswith("b and good differ by less than 4") and near.reading in str(near)
+    unclear = compare(
+        {
+            "good": loo_of(model(1)),
+            "c": loo_of(LogLik(NAMES, np.where(np.arange(30) < 28, model(1).values, -4.5), np.zeros(1000))),
+        }
+    )
+    assert unclear["c"].elpd_diff < -4 and unclear["c"].se_diff > -unclear["c"].elpd_diff / 2
+    assert unclear.reading == (
+        "The difference between c and good is within 2 standard errors: it does not decide between them."
+    )
     with pytest.raises(KeyError, match="no model 'goo'; did you mean good"):
         far["goo"]
 

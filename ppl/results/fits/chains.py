@@ -30,6 +30,7 @@ from ppl.results.fits.codes import codes
 from ppl.results.fits.variables import VariablesOfDraws
 from ppl.results.report.style import TableStyle
 from ppl.results.report.summary import ChainSummary, as_html, summary_of_chains
+from ppl.run.identity import entries_of
 from ppl.run.interrupted import Interrupted
 from ppl.run.keywords import ProgressOptions, SampleKeywords, take_options, takes
 from ppl.run.listener import listener_of, logging_stages
@@ -225,7 +226,7 @@ class Chains(VariablesOfDraws):
             "sample_judgement": self.judgement,
             "sample_engine": self.settings.engine,
             **({"sample_backend": self.backend} if self.backend else {}),
-            **self.posterior.labels.entries(),
+            **entries_of(self.posterior),
         }
 
     @property

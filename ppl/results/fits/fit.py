@@ -53,7 +53,7 @@ from ppl.results.report.summary import Summary, as_html, summarise
 from ppl.run.checkpoint import Checkpoint, CheckpointOptions
 from ppl.run.checksum import NONSENSE, damage_reported
 from ppl.run.driver import draws_of, fit_posterior, threads_of_fit
-from ppl.run.identity import refuse_mismatch
+from ppl.run.identity import entries_of, refuse_mismatch
 from ppl.run.interrupted import Interrupted
 from ppl.run.keywords import RunOptions, SampleKeywords, VariationalKeywords, take_options, takes
 from ppl.run.listener import Deadline, listener_of, logging_stages
@@ -431,8 +431,8 @@ class Fit(VariablesOfDraws):
 
     @property
     def about(self) -> dict[str, str]:
-        """What every file of these draws says of them: `provenance` as text, and labels."""
-        return {**self.provenance.entries(), **self.posterior.labels.entries()}
+        """What every file of these draws says of them: `provenance` as text, its program and labels."""
+        return {**self.provenance.entries(), **entries_of(self.posterior)}
 
     @property
     def _chain_rows(self) -> list[Floats]:

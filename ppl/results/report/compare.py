@@ -24,6 +24,9 @@ Sivula, Magnusson, Matamoros and Vehtari (2020), Uncertainty in Bayesian leave-o
 model comparison.
 """
 
+ERRORS = 2.0
+"""A difference in ELPD within so many standard errors of zero does not decide."""
+
 CLEAR_ERRORS = 3.0
 """A log Bayes factor within so many standard errors of zero may be noise."""
 
@@ -365,6 +368,12 @@ def reading(found: Comparison) -> Iterator[str]:
             f"{', '.join(close)} and {best.name} differ by less than {CLOSE:g} in ELPD: predictive "
             "performance is practically the same, and the standard error of the difference is unreliable."
         )
+    unclear = [m.name for m in others if m.name not in close and -m.elpd_diff < ERRORS * m.se_diff]
+    if unclear:
+        yield (
+            f"The difference between {', '.join(unclear)} and {best.name} is within {ERRORS:g} standard "
+            "errors: it does not decide between them."
+        )
     if bad := [f"{model.bad} of {model.name}" for model in found if model.bad]:
         yield (
             f"k-hat is too high or unknown for rows: {', '.join(bad)}. These ELPDs, their differences and "
@@ -372,5 +381,5 @@ def reading(found: Comparison) -> Iterator[str]:
         )
     if found.poor:
         yield f"Fits that are poor: {found.poor}. Do not use their figures."
-    if not (close or bad or found.poor):
+    if not (close or unclear or bad or found.poor):
         yield f"{best.name} predicts best; no k-hat is too high."

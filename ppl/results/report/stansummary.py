@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -63,6 +64,20 @@ def stansummary(files: Sequence[DrawsFile], style: TableStyle = USUAL) -> tuple[
             Line(name, (*_figures(runs[:, :, k], pooled[:, k], style, of_fits.get(name, 0.0)), *last(k)))
             for k, name in enumerate(files[0].columns)
         )
+
+
+def exponentiated(file: DrawsFile) -> DrawsFile:
+    """The same columns with exp of their draws: odds ratios of log odds ratios.
+
+    The standard errors of means grow as the sds do.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        draws = np.exp(file.draws)
+        grown = dict(zip(file.columns, draws.std(axis=0) / file.draws.std(axis=0), strict=True))
+    if (about := file.provenance) is None:
+        return replace(file, draws=draws)
+    se = {name: value * grown[name] for name, value in about.se.items() if name in grown}
+    return replace(file, draws=draws, config={**file.config, **replace(about, se=se).entries()})
 
 
 def runs_of(files: Sequence[DrawsFile]) -> Floats:
