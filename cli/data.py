@@ -154,24 +154,14 @@ def model_and_inputs(
 
     inputs, compiled = inputs_from(files, more), model_of(model)
     if not quiet:
-        say_misspelt(inputs, compiled)
+        say_unread(inputs, compiled)
     return compiled, inputs
 
 
-def say_misspelt(inputs: "Inputs", compiled: "Model") -> None:
+def say_unread(inputs: "Inputs", compiled: "Model") -> None:
     """Says on standard error which names in the data go unused and are a parameter, or nearly declared."""
-    from ppl.data import misspelt
-
-    for d in compiled.lowered.parameters:
-        if d.name in inputs.values:
-            message = (
-                f"{inputs.label_of(d.name)}: `{d.name}` is not used; the program declares it in parameters."
-            )
-            typer.echo(f"{message} Declare it in data if it is known.", err=True)
-    for name, near in misspelt(inputs, compiled.data_schema).items():
-        where = inputs.label_of(name)
-        message = f"{where}: `{name}` is not used; the program declares `{near}`: did you mean that?"
-        typer.echo(message, err=True)
+    for sentence in compiled.unread(inputs):
+        typer.echo(sentence, err=True)
 
 
 def spare(inputs: "Inputs", declared: Collection[str]) -> Iterator[str]:

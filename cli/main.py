@@ -3,6 +3,7 @@
 import atexit
 import gc
 import sys
+import warnings
 from collections.abc import Callable
 from enum import IntEnum
 from functools import cache
@@ -15,7 +16,7 @@ from ppl.cli.group import ALL, Commands
 from ppl.cli.internal import write_report
 from ppl.cli.output import wrapped
 from ppl.cli.processes import end_others
-from ppl.errors import DataError, InferenceError, ModelError, PPLError
+from ppl.errors import DataError, DataWarning, InferenceError, ModelError, PPLError
 from ppl.memory import out_of_memory
 from ppl.printable import printable
 from ppl.system.distribution import VERSION
@@ -111,7 +112,9 @@ def main(argv: list[str] | None = None) -> NoReturn:
 
 def _run(argv: list[str] | None) -> None:
     try:
-        command_line()(argv)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DataWarning)  # commands print them, unless --quiet
+            command_line()(argv)
     except ModelError as error:
         from ppl.cli.diagnostics import show
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from ppl.compile import compile_model as compile_model
     from ppl.errors import ArgumentError as ArgumentError
     from ppl.errors import DataError as DataError
+    from ppl.errors import DataWarning as DataWarning
     from ppl.errors import InferenceError as InferenceError
     from ppl.errors import MissingFile as MissingFile
     from ppl.errors import MissingPackage as MissingPackage
@@ -45,8 +46,11 @@ OF_MODULES = (
     ("ppl.results.calibration.sbc", ("Calibration",)),
     ("ppl.saved_fits", ("load_fit",)),
     ("ppl.results.report.compare", ("compare",)),
-    ("ppl.errors", ("PPLError", "ModelError", "DataError", "InferenceError", "ModelWarning", "PPLWarning")),
-    ("ppl.errors", ("PoorFitWarning", "Rejection", "ArgumentError", "MissingFile", "MissingPackage")),
+    ("ppl.errors", ("PPLError", "ModelError", "DataError", "InferenceError", "ModelWarning", "DataWarning")),
+    (
+        "ppl.errors",
+        ("PPLWarning", "PoorFitWarning", "Rejection", "ArgumentError", "MissingFile", "MissingPackage"),
+    ),
     ("ppl.errors", ("OutOfRange", "UnknownName", "UnknownSetting")),
 )
 PUBLIC = {name: module for module, names in OF_MODULES for name in names}

@@ -14,6 +14,7 @@ PPLError
 
 PPLWarning (UserWarning)
 ├── ModelWarning     a program that compiles is likely to be wrong
+├── DataWarning      data that go unused
 └── PoorFitWarning   poor draws
 
 Where Python has an error of its own for a mistake, ours is that one too, as the name in brackets says.
@@ -327,6 +328,21 @@ class ModelWarning(PPLWarning):
         ...     except ppl.ModelWarning as found:
         ...         print("PPL010" in str(found))
         True
+    """
+
+
+class DataWarning(PPLWarning):
+    """Data go unused: the program declares their name in parameters, or one that is spelt nearly so in data.
+
+    Example:
+        >>> import warnings
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("error", ppl.DataWarning)
+        ...     try:
+        ...         model.condition("eight_schools.data.json", mu=8.0)
+        ...     except ppl.DataWarning as found:
+        ...         print(str(found).partition(".")[0])
+        the keywords: `mu` is not used; the program declares it in parameters
     """
 
 

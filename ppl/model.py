@@ -1,14 +1,15 @@
 """A compiled program, to be given data."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ppl import api, html
 from ppl.arguments import checks
-from ppl.data import Frame, Inputs, load_data, merged
+from ppl.data import Frame, Inputs, load_data, merged, unread
 from ppl.density import compiled_program
 from ppl.density.compiled_program import conditioned
+from ppl.errors import DataWarning, warn_caller
 from ppl.kernel.draws.columns import Floats, reshape, variables
 from ppl.methods.run.settings import Backend, SbcAlgorithm, SbcSettings
 from ppl.posterior import Posterior
@@ -73,8 +74,14 @@ class Model(compiled_program.CompiledProgram):
             >>> model.condition("eight_schools.data.json").param_unc_num()
             10
         """
-        given = [load_data(data), *([Inputs(values, "the keywords")] if values else [])]
-        return Posterior(*conditioned(self, merged(given), seed, missing == "model"))
+        given = merged([load_data(data), *([Inputs(values, "the keywords")] if values else [])])
+        for sentence in self.unread(given):
+            warn_caller(sentence, DataWarning)
+        return Posterior(*conditioned(self, given, seed, missing == "model"))
+
+    def unread(self, inputs: Inputs) -> Iterator[str]:
+        """A sentence for each name in the data that is a parameter's, or spelt nearly as a declared one."""
+        return unread(inputs, self.data_schema, [d.name for d in self.lowered.parameters])
 
     @property
     def plan(self) -> str:

@@ -226,3 +226,9 @@ def test_the_target_so_far_holds_the_jacobian_of_the_parameters():
     assert posterior.log_density([2.0]) == pytest.approx(1.5 * 1.25 * 2.0)
     assert posterior.log_density_gradient([2.0])[1] == pytest.approx([1.5 * 1.25])
     assert posterior.log_density([2.0], jacobian=False) == 0.0
+
+
+def test_data_that_go_unused_are_warned_of():
+    model = ppl.compile_model("data { int N; } parameters { vector[N] y; } model { y ~ std_normal(); }")
+    with pytest.warns(ppl.DataWarning, match="`y` is not used; the program declares it in parameters"):
+        model.condition({"N": 2, "y": [1, 2]})

@@ -9,7 +9,7 @@ from typing import Annotated, Any, TextIO, cast
 import typer
 
 from ppl.cli.arguments import Arrays, DataPaths, Hdi, Interval, Missing, MissingData, ModelPath, SigFigs
-from ppl.cli.data import inputs_from, recorded, say_misspelt, spare
+from ppl.cli.data import inputs_from, recorded, say_unread, spare
 from ppl.cli.options import (
     DRAWS,
     address,
@@ -162,7 +162,7 @@ def variational(
     else:
         inputs = inputs_from(data or [], arrays)
     if not quiet:
-        say_misspelt(inputs, compiled)
+        say_unread(inputs, compiled)
     if verbose:
         for sentence in spare(inputs, compiled.data_schema):
             console.print(sentence, soft_wrap=True, highlight=False)

@@ -3,7 +3,7 @@
 from ppl.data.bounded_read import read_stream
 from ppl.data.inputs import Inputs, Rows, merged, unknown_names
 from ppl.data.load import Frame, Given, load_data, of_json
-from ppl.data.lookup import misspelt
+from ppl.data.lookup import misspelt, unread
 from ppl.data.on_disk import open_array, with_arrays
 from ppl.data.read import check_value, read_value
 from ppl.kernel.density.expected import Expected
@@ -23,5 +23,6 @@ __all__ = [
     "read_stream",
     "read_value",
     "unknown_names",
+    "unread",
     "with_arrays",
 ]

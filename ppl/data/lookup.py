@@ -1,6 +1,6 @@
 """Finding a variable, or an item of a tuple, in the inputs, and saying what is missing."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from ppl.data.inputs import Inputs, unknown_names
@@ -64,6 +64,17 @@ def misspelt(inputs: Inputs, known: Collection[str]) -> dict[str, str]:
     """The names in the data that go unused and are spelt nearly as a declared one is, each with that."""
     near = {name: nearest(name, known, ALIKE) for name in unknown_names(inputs, known)}
     return {name: meant for name, meant in near.items() if meant}
+
+
+def unread(inputs: Inputs, known: Collection[str], parameters: Collection[str]) -> Iterator[str]:
+    """A sentence for each name in the data that goes unused and is a parameter, or nearly a declared one."""
+    for name in parameters:
+        if name in inputs.values:
+            message = f"{inputs.label_of(name)}: `{name}` is not used; the program declares it in parameters."
+            yield f"{message} Declare it in data if it is known."
+    for name, near in misspelt(inputs, known).items():
+        where = inputs.label_of(name)
+        yield f"{where}: `{name}` is not used; the program declares `{near}`: did you mean that?"
 
 
 def suggestion(name: str, spare: list[str]) -> str:

@@ -21,7 +21,7 @@ from ppl.methods.diagnose.level import Level
 from ppl.methods.diagnose.modes import Mode, Peak
 from ppl.methods.diagnose.psis import Psis, WeightedDraws, weighted_draws_of
 from ppl.methods.diagnose.spread import Spread
-from ppl.methods.diagnose.verdict import Verdict, verdict_of
+from ppl.methods.diagnose.verdict import Verdict, narrow, verdict_of
 from ppl.methods.diagnose.verdict_rules import (
     RULES,
     divergent,
@@ -390,7 +390,8 @@ SENTENCES = [
     ),
     (
         {"stuck": (1, 3)},
-        f"poor: all draws of tau, phi are equal: the density is unbounded there. {PROPER}",
+        "poor: most draws of tau, phi are equal, to rounding: the density is unbounded there. Give scales a "
+        "prior that excludes 0, such as lognormal, and check whether the data follow exactly from others.",
     ),
     (
         modes(mode(0.31), IMAGE, mode(0.049)),
@@ -587,6 +588,15 @@ def test_a_coordinate_without_spread_does_not_move_and_one_with_it_tells():
     judged = verdict_of(proposals, elbo_of(np.zeros(1000), 0.0, 0), PLAIN.outcome, None, drawn)
     assert judged.khat == 0.1 and judged.shifts[0] == 0 and abs(judged.shifts[1]) < 1e-12
     assert judged.stuck == (0,) and judged.level is POOR
+
+
+def test_draws_that_differ_by_rounding_alone_are_equal():
+    """As those of a slope with data exactly on a line: each has one of a few neighbouring floats."""
+    rng = np.random.default_rng(1)
+    slope = 2 + 1e-15 * rng.normal(size=1000)
+    slope[7] = 2.1
+    others = rng.normal(size=(2, 1000))
+    assert narrow(np.column_stack([slope, 1e3 + 1e-6 * others[0], others[1]])).tolist() == [1, 0, 0]
 
 
 def test_where_one_draw_is_written_the_pool_tells_what_is_stuck():

@@ -24,8 +24,8 @@ class Quality:
     stopped, None where a later stage ended at a maximum. `spread` compares independent runs, None where there
     was one. `made` says how the draws came from q, `moved` how chains moved them (without positions), `modes`
     what modes were found beside q's. `tails` (dim,) is the shape of the heavier tail of moved draws, `stuck`
-    the coordinates whose draws are all equal. `updates` is what draws of each earlier q, which stands for the
-    rows before it, were worth.
+    the coordinates of which most draws are equal, to rounding. `updates` is what draws of each earlier q,
+    which stands for the rows before it, were worth.
 
     Source: Yao, Vehtari, Simpson and Gelman (2018), "Yes, but did it work?"; Vehtari et al. (2024).
     """

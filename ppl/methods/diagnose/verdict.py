@@ -16,7 +16,7 @@ from ppl.methods.diagnose.diagnostics import Trend, khat_of_means, tail_shapes
 from ppl.methods.diagnose.level import Level
 from ppl.methods.diagnose.psis import WeightedDraws, khat_threshold
 from ppl.methods.diagnose.quality import Quality
-from ppl.methods.diagnose.verdict_rules import findings
+from ppl.methods.diagnose.verdict_rules import VERDICT, findings
 
 
 class Verdict(Quality):
@@ -144,10 +144,16 @@ def verdict_of(
         modes=corrected.modes,
         moved=moved and moved.without_positions(),
         tails=tail_shapes(moved.u) if moved else np.zeros(0),
-        stuck=tuple(np.flatnonzero(constant(written)).tolist()),
+        stuck=tuple(np.flatnonzero(narrow(written)).tolist()),
     )
 
 
 def constant(u: Array) -> NDArray[np.bool_]:
     """Which coordinates (dim,) are the same in all draws u (n, dim)."""
     return np.asarray(u.min(axis=0) == u.max(axis=0))
+
+
+def narrow(u: Array) -> NDArray[np.bool_]:
+    """Which coordinates (dim,) are the same in most of the draws u (n, dim), to rounding."""
+    low, high = np.quantile(u[:: max(len(u) // VERDICT.looked_at, 1)], (0.05, 0.95), axis=0)
+    return np.asarray(high - low <= VERDICT.rounding * np.maximum(-low, high))

@@ -65,6 +65,12 @@ class VerdictBounds(NamedTuple):
     uncertain_elbo: float = 1.0
     """The standard error, in nats, above which draws do not know the ELBO to a nat."""
 
+    rounding: float = 1e-12
+    """The range of draws, as a share of their size, that is rounding error of a density or its gradient."""
+
+    looked_at: int = 100
+    """Draws of which that range is taken."""
+
     most_named: int = 3
     """Coordinates that a sentence names."""
 
@@ -98,6 +104,11 @@ DRAWS = Step("", "Use more draws (--draws).")
 ONE_MODE = Step("", "Try priors or an ordering that leave one mode.")
 ITERATIONS = Step("", "Allow more iterations (--iter), or omit --algorithm.")
 PROPER = Step("", "Give every parameter a proper prior, or start nearer to the posterior (--init).")
+BOUNDED = Step(
+    "",
+    "Give scales a prior that excludes 0, such as lognormal, and check whether the data follow exactly from "
+    "others.",
+)
 ALL_DATA = Step("", "Fit all data anew.")
 ONWARD = Step("", "Run it to the end; --resume continues from the checkpoint.")
 QUANTILES = Step("", "Report quantiles, or give it a prior with lighter tails.")
@@ -150,8 +161,8 @@ def uncertain_elbo(v: Quality, name: Name) -> Iterator[Finding]:
 
 def no_spread(v: Quality, name: Name) -> Iterator[Finding]:
     if v.stuck and not math.isnan(v.khat):
-        why = f"all draws of {named(v.stuck, name)} are equal: the density is unbounded there"
-        yield Finding(Level.POOR, why, (PROPER,))
+        equal = f"most draws of {named(v.stuck, name)} are equal, to rounding"
+        yield Finding(Level.POOR, f"{equal}: the density is unbounded there", (BOUNDED,))
 
 
 def nothing_to_tell(v: Quality, name: Name) -> Iterator[Finding]:
