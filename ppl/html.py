@@ -3,19 +3,6 @@
 from collections.abc import Iterable, Sequence
 from html import escape
 
-COLOURS = {
-    "comment": "var(--jp-mirror-editor-comment-color, #407f7f)",
-    "string": "var(--jp-mirror-editor-string-color, #ba2121)",
-    "keyword.other": "var(--jp-mirror-editor-keyword-color, #008000)",
-    "keyword.control": "var(--jp-mirror-editor-keyword-color, #008000)",
-    "storage": "var(--jp-mirror-editor-builtin-color, #008000)",
-    "support": "var(--jp-mirror-editor-def-color, #0000ff)",
-    "entity": "var(--jp-mirror-editor-def-color, #0000ff)",
-    "constant": "var(--jp-mirror-editor-number-color, #008800)",
-    "invalid": "var(--jp-mirror-editor-error-color, #f00)",
-}
-"""The colour of words by how their scope begins: Jupyter's own, where its theme says them."""
-
 LEVELS = {"good": "#1a7f37", "usable": "#9a6700", "poor": "#cf222e", "unknown": "#6e7781"}
 """The colour of each level of a verdict; the word stands beside it."""
 
@@ -30,14 +17,24 @@ def preformatted(text: str) -> str:
     return f"<pre>{escape(text)}</pre>"
 
 
-def program(stretches: Iterable[tuple[str, str]]) -> str:
-    """A program's text, of which each stretch has a scope (`programs.highlight`), in colours."""
-    return f"<pre>{''.join(_coloured(text, scope) for text, scope in stretches)}</pre>"
+def program(text: str) -> str:
+    """A program's text in the colours of Jupyter's theme."""
+    from pygments import highlight, token
+    from pygments.formatters.html import HtmlFormatter
+    from pygments.lexers.modeling import StanLexer
+    from pygments.style import Style
 
-
-def _coloured(text: str, scope: str) -> str:
-    colour = next((colour for begins, colour in COLOURS.items() if scope.startswith(begins)), "")
-    return f'<span style="color: {colour}">{escape(text)}</span>' if colour else escape(text)
+    styles = {
+        token.Comment: "var(--jp-mirror-editor-comment-color)",
+        token.String: "var(--jp-mirror-editor-string-color)",
+        token.Number: "var(--jp-mirror-editor-number-color)",
+        token.Keyword: "var(--jp-mirror-editor-keyword-color)",
+        token.Keyword.Type: "var(--jp-mirror-editor-builtin-color)",
+        token.Name.Builtin: "var(--jp-mirror-editor-def-color)",
+    }
+    theme = type("Theme", (Style,), {"styles": styles})
+    lexer = StanLexer(stripnl=False, ensurenl=False)
+    return f"<pre>{highlight(text, lexer, HtmlFormatter(nowrap=True, noclasses=True, style=theme))}</pre>"
 
 
 def folded(title: str, inside: str) -> str:

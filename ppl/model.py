@@ -13,7 +13,6 @@ from ppl.errors import DataWarning, warn_caller
 from ppl.kernel.draws.columns import Floats, reshape, variables
 from ppl.methods.run.settings import Backend, SbcAlgorithm, SbcSettings
 from ppl.posterior import Posterior
-from ppl.programs.highlight import highlighted
 from ppl.records import dataclass
 
 if TYPE_CHECKING:
@@ -98,7 +97,7 @@ class Model(compiled_program.CompiledProgram):
         return "\n".join([*sums, plan(self.lowered)])
 
     def _repr_html_(self) -> str:
-        text = html.program(highlighted(self.source.text))
+        text = html.program(self.source.text)
         return html.paragraph(repr(self)) + text + html.folded("Plan", html.preformatted(self.plan))
 
     def sbc(

@@ -1,10 +1,10 @@
-"""Highlighting loses nothing of a program, and knows its words."""
+"""The grammar of editors loses nothing of a program, and knows its words."""
 
 from pathlib import Path
 
 import pytest
 
-from ppl.programs.highlight import highlighted
+from tests.programs.scopes import highlighted
 
 MODELS = sorted((Path(__file__).parents[2] / "models").glob("*/*.model"))
 
