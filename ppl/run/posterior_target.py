@@ -21,7 +21,7 @@ class PosteriorTarget(OfPosterior):
     Without `jacobian` it is no density over R^dim: its maximum is the mode of the constrained parameters.
     `note` is a sentence for the user, or ""; `faster` makes what computes the same faster after so many
     points, None where it does not pay by then; of a `large` one from the first. Gradients at many points are
-    those of the parameters that are `moving`.
+    those of the parameters that are `moving`. With `propto` terms that depend on no parameter are left out.
     """
 
     posterior: LogDensity
@@ -30,6 +30,7 @@ class PosteriorTarget(OfPosterior):
     faster: Callable[[int], Target | None] | None = None
     large: bool = False
     moving: Moving = None
+    propto: bool = False
 
     @property
     def width(self) -> int:
@@ -41,13 +42,13 @@ class PosteriorTarget(OfPosterior):
         return earlier.draws if earlier else None
 
     def log_density(self, u: Floats) -> float:
-        return self.posterior.log_density(u, jacobian=self.jacobian)
+        return self.posterior.log_density(u, self.propto, self.jacobian)
 
     def log_density_gradient(self, u: Floats) -> tuple[float, Floats]:
-        return self.posterior.log_density_gradient(u, jacobian=self.jacobian)
+        return self.posterior.log_density_gradient(u, self.propto, self.jacobian)
 
     def log_densities(self, us: Floats) -> Floats:
-        return self.posterior.log_densities(us, jacobian=self.jacobian)
+        return self.posterior.log_densities(us, self.propto, self.jacobian)
 
     def log_density_gradients(self, us: Floats) -> tuple[Floats, Floats]:
         return self.log_joint.values_and_gradients(us, self.moving)
@@ -72,7 +73,7 @@ class PosteriorTarget(OfPosterior):
 
     @property
     def log_joint(self) -> LogJoint | UpdatedJoint:
-        return self.posterior.log_joint(False, self.jacobian)
+        return self.posterior.log_joint(self.propto, self.jacobian)
 
     def for_many_points(self, points: int) -> Target:
         return (self.faster(points) if self.faster else None) or self

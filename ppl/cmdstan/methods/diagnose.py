@@ -4,17 +4,17 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ppl.cmdstan.density import Density
 from ppl.cmdstan.job import Job
 from ppl.density.log_density import Floats
 from ppl.files import write_whole
 from ppl.kernel.advi.target import Target
 from ppl.results.files.config import comment_lines
+from ppl.run.posterior_target import PosteriorTarget
 
 
 def run(job: Job) -> int:
     """Writes and shows the comparison; status 1 when an error is above `error`."""
-    density = Density(job.posterior)
+    density = PosteriorTarget(job.posterior, propto=True)
     u = job.start(density)
     value, gradient = density.log_density_gradient(u)
     difference = central_differences(density, u, job["diagnose.gradient.epsilon"])

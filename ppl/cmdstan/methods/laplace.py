@@ -4,7 +4,6 @@ from pathlib import Path
 
 import numpy as np
 
-from ppl.cmdstan.density import Density
 from ppl.cmdstan.job import Job, read_rows
 from ppl.density.log_density import Floats
 from ppl.errors import InferenceError
@@ -13,6 +12,7 @@ from ppl.kernel.advi.numerics.hessian import gaussian_at
 from ppl.kernel.advi.target import log_densities
 from ppl.posterior import Posterior
 from ppl.results.fits.log_prob import read_points, unconstrained_of
+from ppl.run.posterior_target import PosteriorTarget
 from ppl.run.table import tabulate
 
 
@@ -22,7 +22,7 @@ def run(job: Job) -> int:
     Raises:
         InferenceError: there is no mode, or the density is not curved like a maximum there.
     """
-    density = Density(job.posterior, jacobian=job["laplace.jacobian"])
+    density = PosteriorTarget(job.posterior, propto=True, jacobian=job["laplace.jacobian"])
     mode = read_mode(job.file("laplace.mode"), job.posterior)
     z = job.streams.draws.standard_normal((job["laplace.draws"], density.dim))
     us = approximation(density, mode).draws(z)
@@ -44,7 +44,7 @@ def read_mode(file: str, posterior: Posterior) -> Floats:
     return np.asarray(mode)
 
 
-def approximation(density: Density, mode: Floats) -> Gaussian:
+def approximation(density: PosteriorTarget, mode: Floats) -> Gaussian:
     """The Gaussian at the mode (dim,), as algorithm laplace makes it, where nothing has to be repaired."""
     try:
         q, repaired = gaussian_at(density, mode, np.ones_like(mode))

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from ppl.cmdstan.density import Density
 from ppl.cmdstan.job import Job
 from ppl.data import load_data
 from ppl.density.log_density import Floats
 from ppl.errors import InferenceError
 from ppl.results.fits.log_prob import read_points
+from ppl.run.posterior_target import PosteriorTarget
 
 DIGITS = 8
 """Significant figures where `sig_figs` says none, as in CmdStan 2.37 and later."""
@@ -20,7 +20,7 @@ def run(job: Job) -> int:
         InferenceError: no file of points is named, or both are.
         DataError: the points do not fit the program.
     """
-    density = Density(job.posterior, jacobian=job["log_prob.jacobian"])
+    density = PosteriorTarget(job.posterior, propto=True, jacobian=job["log_prob.jacobian"])
     pairs = [density.log_density_gradient(u) for u in _points(job)]
     names = [f"g_{name}" for name in job.posterior.param_unc_names()]
     rows = ([value, *gradient] for value, gradient in pairs)

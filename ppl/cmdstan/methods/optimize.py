@@ -6,10 +6,10 @@ from dataclasses import fields
 
 import numpy as np
 
-from ppl.cmdstan.density import Density
 from ppl.cmdstan.job import Job
 from ppl.methods.maximise.methods import maximise
 from ppl.methods.maximise.rules import Rules, Step, Stop
+from ppl.run.posterior_target import PosteriorTarget
 from ppl.run.table import tabulate
 
 HEADER = (
@@ -34,7 +34,7 @@ NEWTON_LINE = "Iteration {:2d}. Log joint probability = {:10.6g}. Improved by {:
 def run(job: Job) -> int:
     """Writes the mode, or with `save_iterations` every iterate; status 1 when none was found."""
     algorithm = job["optimize.algorithm"]
-    density = Density(job.posterior, jacobian=job["optimize.jacobian"])
+    density = PosteriorTarget(job.posterior, propto=True, jacobian=job["optimize.jacobian"])
     start = job.start(density)
     with np.errstate(all="ignore"):
         steps = maximise(density, start, algorithm, _rules(job))

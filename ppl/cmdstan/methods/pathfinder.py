@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ppl.cmdstan.density import Density
 from ppl.cmdstan.job import Job
 from ppl.cmdstan.outputs import path_file
 from ppl.cmdstan.words import in_stans_words
@@ -18,6 +17,7 @@ from ppl.methods.correct.balanced_resampling import balanced
 from ppl.methods.diagnose.psis import psis
 from ppl.methods.initialise.pathfinder import Pathfinder, mixture_log_density, pathfinder
 from ppl.results.files.stan_csv import elapsed
+from ppl.run.posterior_target import PosteriorTarget
 from ppl.run.table import tabulate
 
 NO_PATH = (
@@ -72,7 +72,7 @@ def run(job: Job) -> int:
 
 def _paths(job: Job) -> Iterator[tuple[Pathfinder, Draws]]:
     """Each path with its draws, from a start and noise of its own; one that fails is named and left out."""
-    density = Density(job.posterior, propto=False)
+    density = PosteriorTarget(job.posterior)
     if not density.dim:
         raise InferenceError(NO_PATH)
     seeds = np.random.SeedSequence(job.seed).spawn(job["pathfinder.num_paths"])
@@ -89,7 +89,9 @@ def _paths(job: Job) -> Iterator[tuple[Pathfinder, Draws]]:
         yield found, _draws(job, density, found, rng, number)
 
 
-def _draws(job: Job, density: Density, found: Pathfinder, rng: np.random.Generator, number: int) -> Draws:
+def _draws(
+    job: Job, density: PosteriorTarget, found: Pathfinder, rng: np.random.Generator, number: int
+) -> Draws:
     """The draws that estimated the ELBO, whose log densities are known, and further ones."""
     n = job["pathfinder.num_draws"]
     u = found.sample(max(n - len(found.draws), 0), rng)

@@ -6,7 +6,6 @@ from time import perf_counter
 
 import numpy as np
 
-from ppl.cmdstan.density import Density
 from ppl.cmdstan.job import Job
 from ppl.cmdstan.nuts.adaptation import DualAveraging, Schedule
 from ppl.cmdstan.nuts.sampler import Plan, Sampled, sample
@@ -74,7 +73,7 @@ def run(job: Job) -> int:
 
 def _fixed(job: Job, number: int, file: Path) -> None:
     """Draws that differ in their generated quantities alone."""
-    u = job.start(Density(job.posterior), number)
+    u = job.start(PosteriorTarget(job.posterior, propto=True), number)
     table = tabulate(job.posterior, np.tile(u, (job["sample.num_samples"], 1)), job.seed, number)
     rows = np.column_stack([np.zeros((len(table.rows), 2)), table.rows])
     closing = elapsed(*NO_TIMES)
@@ -83,7 +82,7 @@ def _fixed(job: Job, number: int, file: Path) -> None:
 
 def _nuts(job: Job, number: int, file: Path, latent: Path | None) -> None:
     """One chain of the No-U-Turn sampler."""
-    density = Density(job.posterior)
+    density = PosteriorTarget(job.posterior, propto=True)
     start = job.start(density, number)
     began = perf_counter()
     sampled = _sampled(job, density, start, number)
@@ -144,7 +143,7 @@ class Rejecting(Forwarding):
             print(INFORMATION, f"Exception: {why}", sep="\n", flush=True)
 
 
-def _sampled(job: Job, density: Density, start: Floats, number: int) -> Sampled:
+def _sampled(job: Job, density: PosteriorTarget, start: Floats, number: int) -> Sampled:
     """The chain, its log densities without the constants that Stan's lack."""
     chains = job["sample.num_chains"]
     warmup, draws = job["sample.num_warmup"], job["sample.num_samples"]
