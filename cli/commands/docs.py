@@ -115,12 +115,15 @@ def sources(context: typer.Context) -> Mapping[str, Source]:
 
 def require_own_site(folder: Path) -> None:
     """Refuse to write over the site of another program."""
-    from ppl.cli.site.site import CONFIG
+    from ppl.cli.site.site import own
     from ppl.errors import ArgumentError
     from ppl.files import is_file
 
     config = folder / "mkdocs.yml"
-    if is_file(config) and CONFIG.splitlines()[0] not in config.read_text(errors="replace").splitlines():
+    if (
+        is_file(config)
+        and own("mkdocs.yml").partition("\n")[0] not in config.read_text(errors="replace").splitlines()
+    ):
         raise ArgumentError(
             f"{config} is not of this site, and would be overwritten. Give --site another folder."
         )

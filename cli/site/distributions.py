@@ -1,7 +1,9 @@
 """A page for each distribution, made from its record, its formulas and its picture."""
 
 import re
+import tomllib
 from collections.abc import Collection, Iterator
+from importlib.resources import files
 
 from ppl.cli.site.densities import PICTURES
 from ppl.cli.site.examples import EXAMPLES, Example
@@ -23,8 +25,15 @@ def overview() -> Iterator[str]:
         "that do not depend on parameters; so does `target += name_lupdf(y | a, b)`, and `name_lpdf` keeps "
         "every term."
     )
-    rows = ((link(d.name), prose(d.meaning)) for d in DISTRIBUTIONS)
-    yield table(("distribution", "meaning"), rows)
+    meanings = {d.name: prose(d.meaning) for d in DISTRIBUTIONS}
+    for title, names in groups().items():
+        rows = ((link(name), meanings[name]) for name in names.split())
+        yield f"## {title}\n\n{table(('distribution', 'meaning'), rows)}"
+
+
+def groups() -> dict[str, str]:
+    """Names of distributions by what they are of."""
+    return tomllib.loads(files("ppl.cli.site").joinpath("distributions.toml").read_text("utf-8"))
 
 
 def link(name: str) -> str:

@@ -1,4 +1,4 @@
-"""Pages made from the tables: what a program may call, messages, terms, commands, settings, models."""
+"""Pages made from the tables: what a program may call, terms, commands, settings, models."""
 
 import inspect
 import sys
@@ -8,10 +8,7 @@ from typing import Any
 from ppl.cli.site.markdown import entry, fenced, heading, prose, table
 from ppl.cli.site.mathml import displayed
 from ppl.kernel.language.higher_order import HIGHER_ORDER, higher_order_page
-from ppl.programs.pages import pages
 from ppl.stdlib.reference import reference
-
-LANGUAGES = dict.fromkeys(("program", "wrong", "right", "before", "after"), "stan")
 
 
 def functions() -> Iterator[str]:
@@ -46,28 +43,6 @@ def of_topic(name: str) -> Iterator[str]:
 def of_functions() -> Iterator[str]:
     yield "# Functions of functions"
     yield from (entry(name, higher_order_page(name)) for name in HIGHER_ORDER)
-
-
-def messages() -> Iterator[str]:
-    """All codes, each with a link to its page."""
-    yield "# Messages\n\n`ppl explain CODE` shows the same in the terminal."
-    rows = ((f"[`{c}`]({hundred(c)}.md#{c.lower()})", prose(page.title)) for c, page in pages().items())
-    yield table(("code", "meaning"), rows)
-
-
-def hundred(code: str) -> str:
-    """The page of a code: a hundred of them share one."""
-    return code[:-2].lower()
-
-
-def of_hundred(name: str) -> Iterator[str]:
-    """The messages of a page, with their examples."""
-    yield heading(f"{name.upper()}xx", 1)
-    for page in (page for page in pages().values() if hundred(page.code) == name):
-        yield f"{heading(f'{page.code}: {page.title}')} {{ #{page.code.lower()} }}"
-        yield prose(page.text)
-        for label, example in page.examples.items():
-            yield f"{label.capitalize()}:\n\n{fenced(example, LANGUAGES.get(label, 'text'))}"
 
 
 def glossary() -> Iterator[str]:

@@ -42,23 +42,27 @@ class Output(NamedTuple):
     text: str = ""
     pictures: tuple[tuple[str, str], ...] = ()
 
-    @property
-    def files(self) -> dict[str, str]:
-        """The name of each picture with a digest of its content, and the picture."""
-        return {f"{name}-{_digest(svg)[:8]}.svg": svg for name, svg in self.pictures}
+
+def picture_files(text: str, output: Output) -> dict[str, str]:
+    """Pictures by the names of their files: with a digest, unless the page shows them where it chooses."""
+    return {
+        f"{name}.svg" if f"pictures/{name}.svg)" in text else f"{name}-{_digest(svg)[:8]}.svg": svg
+        for name, svg in output.pictures
+    }
 
 
 def with_outputs(text: str, found: Iterable[Output], pictures: str = "pictures") -> str:
     """The text with the output of each block below it, in place of the expected one.
 
-    `pictures` is the folder of pictures, from the page.
+    `pictures` is the folder of pictures, from the page. Those that the text shows elsewhere stay there.
     """
     rest = iter(found)
 
     def with_output(block: re.Match[str]) -> str:
         output = next(rest)
         printed = [f"```output\n{output.text.rstrip()}\n```"] if output.text.strip() else []
-        drawn = (f"![{name.rpartition('-')[0]}]({pictures}/{name})" for name in output.files)
+        new = (name for name in picture_files(text, output) if f"pictures/{name})" not in text)
+        drawn = (f"![{name.rpartition('-')[0]}]({pictures}/{name})" for name in new)
         return "\n\n".join([block[1], *printed, *drawn])
 
     return WITH_EXPECTED.sub(with_output, text)

@@ -15,7 +15,9 @@ WORDS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("factor", "levels", "categorical"), ("factors",)),
     **dict.fromkeys(("formula", "bambi", "lme4", "rstanarm"), ("formulas",)),
     "brms": ("from-brms",),
-    **dict.fromkeys(("odds", "odds ratio"), ("Results",)),
+    **dict.fromkeys(("odds", "odds ratio"), ("Odds ratios", "Results")),
+    **dict.fromkeys(("random effects", "mixed model", "multilevel"), ("hierarchical",)),
+    **dict.fromkeys(("divergent", "divergences"), ("Divergent transitions",)),
 }
 """Words that are no heading, and the headings of the sections, or the pages, that tell of them."""
 

@@ -1,80 +1,24 @@
 """The site as files: its pages in order, and the configuration of MkDocs."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, partial
 from importlib.resources import files
 
 from ppl.api import MEMBERS
-from ppl.cli.site import constraints, distributions, python_api, reference
+from ppl.cli.site import constraints, distributions, gallery, python_api, reference
 from ppl.cli.site.densities import densities
 from ppl.cli.site.distributions import page as of_distribution
-from ppl.cli.site.gallery import gallery
-from ppl.cli.site.reference import hundred, of_hundred, of_topic, title, topics
-from ppl.cli.site.running import outputs, with_outputs
-from ppl.programs.pages import pages as messages
+from ppl.cli.site.messages import SUBJECTS
+from ppl.cli.site.messages import overview as messages
+from ppl.cli.site.messages import page as of_subject
+from ppl.cli.site.reference import of_topic, title, topics
+from ppl.cli.site.running import outputs, picture_files, with_outputs
 from ppl.records import dataclass, replace
 from ppl.stdlib.distributions.table import DISTRIBUTIONS
 
-CONFIG = """\
-site_name: ppl
-site_description: A Stan-like language compiled to automatic differentiation variational inference
-theme:
-  name: material
-  font: false
-  features:
-    - navigation.indexes
-    - navigation.sections
-    - navigation.top
-    - search.suggest
-    - search.highlight
-    - content.code.copy
-    - toc.follow
-  palette:
-    - media: "(prefers-color-scheme)"
-      toggle: {icon: material/brightness-auto, name: Use the light theme}
-    - media: "(prefers-color-scheme: light)"
-      scheme: default
-      toggle: {icon: material/brightness-7, name: Use the dark theme}
-    - media: "(prefers-color-scheme: dark)"
-      scheme: slate
-      toggle: {icon: material/brightness-4, name: Follow the system}
-plugins: [search]
-extra_css: [style.css]
-markdown_extensions:
-  - admonition
-  - attr_list
-  - tables
-  - toc:
-      permalink: true
-  - pymdownx.highlight:
-      pygments_lang_class: true
-  - pymdownx.superfences
-validation:
-  links:
-    not_found: warn
-    anchors: warn
-    absolute_links: warn
-    unrecognized_links: warn
-nav:
-"""
-STYLE = """\
-/* Outputs of code, and pictures drawn on white that become dark with the page. */
-.math { font-size: 0.75rem; overflow: auto hidden; padding-block: 0.2rem; text-align: center; }
-.language-output pre > code {
-  background: none;
-  border-left: 0.2rem solid var(--md-default-fg-color--lightest);
-}
-.language-output .go { color: inherit; }
-.language-output .md-code__nav { display: none; }
-.md-typeset td code { word-break: normal; }
-.md-typeset td:first-child code { white-space: nowrap; }
-@media (min-width: 60em) { .language-output pre > code { white-space: pre-wrap; } }
-img[src*="pictures/"] { mix-blend-mode: multiply; }
-[data-md-color-scheme="slate"] img[src*="pictures/"] {
-  filter: invert(1) hue-rotate(180deg);
-  mix-blend-mode: screen;
-}
-"""
+FILES = ("style.css", "logo.svg", "hospitals.svg")
+"""Of this folder, as they are; pictures where pages look for them."""
 Made = tuple[str, Callable[[], Iterable[str]]]
 """The title of a page, and what makes its parts."""
 
@@ -84,18 +28,18 @@ MADE: Mapping[str, Made] = {
     "functions/index": ("Functions", reference.functions),
     "functions/of_functions": ("Functions of functions", reference.of_functions),
     "algorithms": ("Algorithms and settings", reference.algorithms),
-    "messages/index": ("Messages", reference.messages),
+    "messages/index": ("Messages", messages),
     "python/index": ("Python API", python_api.overview),
     "glossary": ("Glossary", reference.glossary),
-    "gallery": ("Gallery", gallery),
 }
 """Pages that are made from tables, by their file."""
 
-RUN = ("gallery", "constraints/", "distributions/")
+RUN = ("gallery/", "constraints/", "distributions/")
 """Those whose code runs, by their beginnings."""
 
 WRITTEN = (
     "index",
+    "new-to-bayes",
     "tutorial",
     "reading-a-verdict",
     "checking-a-model",
@@ -109,10 +53,14 @@ WRITTEN = (
     "comparison",
     "faq",
     "machines",
+    "speed",
 )
 """Pages that are written by hand: a Markdown file each in this folder."""
 
 GUIDES = (
+    "logistic-regression",
+    "factors",
+    "formulas",
     "priors",
     "predictive-checks",
     "hierarchical",
@@ -121,8 +69,6 @@ GUIDES = (
     "time-series",
     "gaussian-processes",
     "odes",
-    "factors",
-    "formulas",
     "missing-data",
     "prediction",
     "expected",
@@ -134,21 +80,16 @@ GUIDES = (
 """Those that users look for by a topic."""
 
 NAVIGATION: Mapping[str, tuple[str, ...]] = {
+    "Home": ("index",),
     "Start": (
-        "index",
-        "tutorial",
-        "reading-a-verdict",
-        "checking-a-model",
-        "faq",
-        "coming-from",
-        "comparison",
-        "gallery",
-        "editors",
+        *("new-to-bayes", "tutorial", "reading-a-verdict", "checking-a-model", "faq"),
+        *("coming-from", "comparison", "editors"),
     ),
+    "Gallery": ("gallery/",),
     "Guides": GUIDES,
     "Language": ("language", "constraints/", "distributions/", "functions/", "messages/"),
     "Use": ("command-line", "commands", "from-python", "python/", "files", "machines"),
-    "Inference": ("algorithms", "limits", "glossary"),
+    "Inference": ("algorithms", "speed", "limits", "glossary"),
 }
 
 
@@ -173,8 +114,9 @@ def written() -> Mapping[str, Page]:
 
 
 def _read(name: str) -> Page:
-    text = files("ppl.cli.site").joinpath(f"{name}.md").read_text("utf-8")
-    return Page(name, text.partition("\n")[0].removeprefix("# "), (text,), runs=True)
+    text = own(f"{name}.md")
+    title = re.search(r"^# (.+)$", text, re.MULTILINE)
+    return Page(name, title[1] if title else name, (text,), runs=True)
 
 
 def site(commands: Iterable[tuple[str, str]], run: bool = False) -> Iterator[tuple[str, str]]:
@@ -192,10 +134,12 @@ def site(commands: Iterable[tuple[str, str]], run: bool = False) -> Iterator[tup
         **MADE,
         "commands": ("Command line", partial(reference.commands, commands)),
         **{f"functions/{name}": (title(name), partial(of_topic, name)) for name in topics()},
+        "gallery/index": ("Gallery", partial(gallery.overview, run)),
         **{
-            f"messages/{name}": (f"{name.upper()}xx", partial(of_hundred, name))
-            for name in map(hundred, messages())
+            f"gallery/{name}": (exhibit.title, partial(gallery.page, name, run))
+            for name, exhibit in gallery.exhibits().items()
         },
+        **{f"messages/{s.name}": (s.title, partial(of_subject, s)) for s in SUBJECTS},
         **{f"python/{name.lower()}": (name, partial(python_api.of_class, name)) for name in MEMBERS},
         **{
             f"constraints/{c.keyword}": (c.keyword, partial(constraints.page, c, p))
@@ -208,8 +152,8 @@ def site(commands: Iterable[tuple[str, str]], run: bool = False) -> Iterator[tup
         for name, (heading, make) in made.items()
     }
     pages = {**written(), **pages}
-    yield "mkdocs.yml", CONFIG + "".join(navigation(pages))
-    yield "docs/style.css", STYLE
+    yield "mkdocs.yml", own("mkdocs.yml") + "".join(navigation(pages))
+    yield from ((f"docs/{'pictures/' * (name == 'hospitals.svg')}{name}", own(name)) for name in FILES)
     if run:
         running = [page for page in pages.values() if page.runs]
         found = outputs([part for page in running for part in page.parts])
@@ -218,23 +162,36 @@ def site(commands: Iterable[tuple[str, str]], run: bool = False) -> Iterator[tup
             folder = "../" * page.name.count("/") + "pictures"
             parts = tuple(map(partial(with_outputs, pictures=folder), page.parts, printed))
             pages[page.name] = replace(page, parts=parts)
-            drawn = (output.files for part in printed for output in part)
+            drawn = (picture_files(page.text, output) for part in printed for output in part)
             yield from ((f"docs/pictures/{name}", svg) for files in drawn for name, svg in files.items())
     yield from ((f"docs/{page.name}.md", page.text) for page in pages.values())
 
 
+def own(name: str) -> str:
+    """A file of this folder."""
+    return files("ppl.cli.site").joinpath(name).read_text("utf-8")
+
+
 def navigation(pages: Mapping[str, Page]) -> Iterator[str]:
+    """A section of one page, or of one folder, has no level between."""
     for section, names in NAVIGATION.items():
-        yield f"  - {section}:\n"
-        for name in names:
-            yield from (folder(name, pages) if name.endswith("/") else [f"      {item(pages[name])}"])
+        if names == ("index",):
+            yield f"  - {section}: index.md\n"
+        elif names[0].endswith("/"):
+            yield from folder(names[0], pages, "  ")
+        else:
+            yield f"  - {section}:\n"
+            for name in names:
+                yield from (
+                    folder(name, pages, " " * 6) if name.endswith("/") else [f"      {item(pages[name])}"]
+                )
 
 
-def folder(name: str, pages: Mapping[str, Page]) -> Iterator[str]:
+def folder(name: str, pages: Mapping[str, Page], indent: str) -> Iterator[str]:
     """The pages of a folder, below its own."""
-    yield f'      - "{pages[f"{name}index"].title}":\n          - {name}index.md\n'
+    yield f'{indent}- "{pages[f"{name}index"].title}":\n{indent}    - {name}index.md\n'
     inside = (page for page in pages.values() if page.name.startswith(name))
-    yield from (f"          {item(page)}" for page in inside if page.name != f"{name}index")
+    yield from (f"{indent}    {item(page)}" for page in inside if page.name != f"{name}index")
 
 
 def item(page: Page) -> str:

@@ -2,6 +2,7 @@
 
 import gzip
 import importlib.util
+import json
 import re
 import subprocess
 import sys
@@ -23,6 +24,7 @@ from ppl.cli.site.distributions import example
 from ppl.cli.site.examples import EXAMPLES
 from ppl.cli.site.gallery import head_comment
 from ppl.cli.site.markdown import prose
+from ppl.cli.site.messages import SUBJECTS, subject
 from ppl.cli.site.running import run
 from ppl.cli.site.site import GUIDES, NAVIGATION, WRITTEN, written
 from ppl.methods.run.settings import ALGORITHMS, Settings
@@ -55,10 +57,9 @@ def headings(site, name):
 def test_every_word_of_ppl_docs_has_a_heading(site):
     assert headings(site, "glossary") == {*GLOSSARY}
     assert headings(site, "commands") == {f"ppl {name.replace('_', '-')}" for name in NAMES}
-    hundreds = (f"messages/{path.stem}" for path in (site / "docs" / "messages").iterdir())
-    explained = {title for name in hundreds for title in headings(site, name)}
+    explained = {title for s in SUBJECTS for title in headings(site, f"messages/{s.name}")}
     assert explained == {f"{page.code}: {page.title}" for page in pages().values()}
-    assert headings(site, "gallery") == {*examples()}
+    assert {path.stem for path in (site / "docs" / "gallery").iterdir()} == {"index", *examples()}
     assert {*ALGORITHMS} < headings(site, "algorithms")
     topics = (f"functions/{path.stem}" for path in (site / "docs" / "functions").iterdir())
     called = {name for page in topics for name in headings(site, page)}
@@ -67,6 +68,16 @@ def test_every_word_of_ppl_docs_has_a_heading(site):
     }
     of_distributions = {name for name, callee in standard().callees.items() if callee.kind != "function"}
     assert reference().keys() - of_distributions <= called
+
+
+def test_overviews_list_what_there_is_by_what_it_is_about(site):
+    for folder, names in (
+        ("distributions", [d.name for d in DISTRIBUTIONS]),
+        ("messages", [f"{subject(code).name}.md#{code.lower()}" for code in pages()]),
+    ):
+        text = (site / "docs" / folder / "index.md").read_text("utf-8")
+        links = re.findall(r"^\| \[`\w+`\]\((.+?)(?:\.md)?\) \|", text, re.MULTILINE)
+        assert sorted(links) == sorted(names) and len(headings(site, f"{folder}/index")) > 8
 
 
 def test_every_setting_has_its_row(site):
@@ -131,7 +142,8 @@ def test_signs_mean_themselves():
 def test_every_page_is_in_the_navigation(site):
     named = {name for names in NAVIGATION.values() for name in names}
     docs = site / "docs"
-    assert named == {path.stem + "/" * path.is_dir() for path in docs.iterdir() if path.suffix != ".css"}
+    folders = {f"{path.name}/" for path in docs.iterdir() if path.is_dir()} - {"pictures/"}
+    assert named == folders | {path.stem for path in docs.glob("*.md")}
     in_configuration = re.findall(r"([\w/-]+)\.md$", (site / "mkdocs.yml").read_text("utf-8"), re.MULTILINE)
     written = [str(path.relative_to(docs).with_suffix("")) for path in docs.rglob("*.md")]
     assert sorted(in_configuration) == sorted(written)
@@ -177,9 +189,52 @@ def test_the_first_page_is_small(built):
         assert page.stat().st_size < 600_000, page
 
 
+@pytest.mark.parametrize(
+    ("words", "place"),
+    [
+        ("odds", "logistic-regression/"),
+        ("factor", "factors/"),
+        ("formula", "formulas/"),
+        ("random effects", "hierarchical/"),
+        ("mixed model", "hierarchical/"),
+        ("convergence", "reading-a-verdict/#convergence"),
+        ("divergent", "reading-a-verdict/#divergent-transitions"),
+    ],
+)
+def test_the_search_finds(built, words, place):
+    """The index has all words at the place; a word also finds its plural."""
+    index = json.loads((built / "search" / "search_index.json").read_text("utf-8"))["docs"]
+    (text,) = (f"{entry['title']} {entry['text']}".lower() for entry in index if entry["location"] == place)
+    assert all(word in text for word in words.split())
+
+
+def test_the_first_page_shows_a_program_beside_its_picture_and_its_verdict(built):
+    page = (built / "index.html").read_text("utf-8")
+    program, picture, verdict, tabs = (
+        page.index(part)
+        for part in ("binomial_logit", "pictures/hospitals.svg", "Verdict: good", "tabbed-labels")
+    )
+    assert program < picture < verdict < tabs
+    assert re.findall(r"<label[^>]*>(?:<a[^>]*>)?(\w+)", page[tabs:])[:4] == [
+        "Data",
+        "Shell",
+        "Python",
+        "Formula",
+    ]
+    doors = re.findall(r'<li>\s*<p><strong><a href="([^"]+)">', page)
+    assert doors == ["coming-from/#from-stan", "coming-from/#from-pymc", "from-brms/", "new-to-bayes/"]
+
+
 @needs_chromium
 def test_pages_in_a_browser(built):
-    named = (*sorted({*WRITTEN} - {"index"}), "distributions/student_t", "gallery")
+    named = (
+        "gallery",
+        "gallery/election88",
+        "distributions",
+        "distributions/student_t",
+        "tutorial",
+        "commands",
+    )
     for (page, width), measures in measured(
         built, ["index.html", *(f"{n}/index.html" for n in named)]
     ).items():

@@ -9,7 +9,7 @@ import pytest
 from ppl.cli.commands.new import examples
 from ppl.cli.site import gallery, site
 from ppl.cli.site.densities import PICTURES, curves, densities, labels
-from ppl.cli.site.running import Output, expected_outputs, outputs, run, with_outputs
+from ppl.cli.site.running import Output, expected_outputs, outputs, picture_files, run, with_outputs
 from ppl.errors import PPLError
 from ppl.results.pictures.table import KINDS
 from ppl.stdlib.distributions.formulas import FORMULAS
@@ -53,17 +53,20 @@ def test_pictures_are_svg_that_name_their_curves(drawn):
     assert ">probability<" in drawn["poisson"]
 
 
-def test_every_example_has_a_picture_or_a_reason_why_not():
-    assert sorted([*gallery.EXHIBITS, *gallery.UNPICTURED]) == sorted(examples())
-    page = "\n".join(gallery.gallery())
-    assert all(f"Not run here: {reason}." in page for reason in gallery.UNPICTURED.values())
+def test_every_example_is_an_exhibit_with_a_picture_or_a_reason_why_not():
+    assert sorted(gallery.exhibits()) == sorted(examples())
+    for name, exhibit in gallery.exhibits().items():
+        assert bool(exhibit.pictures) != bool(exhibit.unpictured), name
+        assert exhibit.title.endswith(("?", "way")) and exhibit.question.endswith((".", "?")), name
+        page = "".join(gallery.page(name, pictured=True))
+        assert page.startswith(f"# {exhibit.title}\n\n![") == bool(exhibit.pictures), name
+        assert (f"Not run here: {exhibit.unpictured}." in page) == bool(exhibit.unpictured), name
 
 
-@pytest.mark.parametrize("name", gallery.EXHIBITS)
+@pytest.mark.parametrize("name", gallery.exhibits())
 def test_an_exhibit_is_a_model_with_these_variables(name):
-    assert name in examples()
     program = files("ppl.models").joinpath(name, f"{name}.model").read_text("utf-8")
-    for kind, variables in gallery.EXHIBITS[name].pictures:
+    for kind, variables in gallery.exhibits()[name].pictures:
         assert kind in KINDS
         for variable in filter(None, variables.split(",")):
             assert re.search(rf"\b{variable.partition('.')[0]}\b", program)
@@ -72,26 +75,34 @@ def test_an_exhibit_is_a_model_with_these_variables(name):
 @pytest.mark.rotate(5)
 def test_what_its_commands_give_is_on_the_page(drawn, monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    made = ("Gallery", lambda: ["# Gallery", "\n\n".join(gallery.section("weibull_poisson"))])
+    exhibit = gallery.exhibits()["weibull_poisson"]
+    monkeypatch.setattr(gallery, "exhibits", lambda: {"weibull_poisson": exhibit})
     monkeypatch.setattr(site, "densities", lambda: drawn)
-    monkeypatch.setattr(site, "MADE", {**site.MADE, "gallery": made})
-    monkeypatch.setattr(
-        site, "written", lambda: {name: site.Page(name, name, ()) for name in (*site.WRITTEN, *site.GUIDES)}
-    )
+    pages = {name: site.Page(name, name, ()) for name in (*site.WRITTEN, *site.GUIDES)}
+    monkeypatch.setattr(site, "written", lambda: pages)
     found = dict(site.site([], run=True))
-    _, _, page = found["docs/gallery.md"].partition("## weibull\\_poisson\n")
-    assert "--kind marginals -o marginals.svg\n```\n\n```output\nWrote marginals.svg.\n" in page
-    assert "\n```\n\n![marginals](pictures/marginals-" in page
+    page = found["docs/gallery/weibull_poisson.md"]
+    shown = f"![{exhibit.title}](../pictures/weibull_poisson-marginals.svg)"
+    assert page.startswith(f"# {exhibit.title}\n\n{shown}\n\n{exhibit.question}\n\n```stan\n")
+    assert page.endswith(
+        "--kind marginals -o weibull_poisson-marginals.svg\n```\n\n"
+        "```output\nWrote weibull_poisson-marginals.svg.\n```\n"
+    )
+    assert f"[{shown}](weibull_poisson.md)" in found["docs/gallery/index.md"]
     assert re.search(r"```output\n +mean +se +sd .*\ntheta +0\.6", page)
     assert "\nVerdict: good: " in page
     for path, text in found.items():
         assert all(f"docs/{image.removeprefix('../')}" in found for image in IMAGE.findall(text)), path
-    assert len(IMAGE.findall(page)) == 1
     assert all(IMAGE.findall(found[f"docs/distributions/{name}.md"]) for name in PICTURES)
 
 
-def test_without_running_no_page_has_a_picture():
-    assert not any(IMAGE.findall(text) for path, text in site.site([]) if path.endswith(".md"))
+def test_without_running_the_first_page_alone_has_its_picture():
+    found = dict(site.site([]))
+    assert [path for path, text in found.items() if path.endswith(".md") and IMAGE.findall(text)] == [
+        "docs/index.md"
+    ]
+    (picture,) = IMAGE.findall(found["docs/index.md"])
+    assert f"docs/{picture}" in found and len(found[f"docs/{picture}"]) < 30_000
 
 
 CODE = """\
@@ -118,9 +129,10 @@ def test_outputs_stand_below_their_blocks(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     found = [*run(CODE)]
     assert found[:2] == [Output(), Output("3\n", (("line", "<svg/>"),))] and "Evidence" in found[2].text
-    (picture,) = found[1].files
+    (picture,) = picture_files(CODE, found[1])
     text = with_outputs(CODE, found, "../pictures")
     assert f"print(x + 1)\n```\n\n```output\n3\n```\n\n![line](../pictures/{picture})\n" in text
+    assert with_outputs(f"![x](../pictures/line.svg)\n{CODE}", found, "../pictures").count("line") == 2
     assert "x = 2\n```\n\n```python" in text and text.endswith("```text\nnot run\n```\n")
 
 

@@ -1,0 +1,61 @@
+"""The pages of messages, by what they are about."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ppl.cli.site.markdown import fenced, heading, prose, table
+from ppl.programs.pages import Page, pages
+
+LANGUAGES = dict.fromkeys(("program", "wrong", "right", "before", "after"), "stan")
+
+
+class Subject(NamedTuple):
+    """The name of its page, its title, and its first code: others have it until that of the next subject."""
+
+    name: str
+    title: str
+    first: str
+
+
+SUBJECTS = (
+    Subject("likely-bugs", "Likely bugs", "PPL000"),
+    Subject("findings", "Findings of the doctor", "PPL020"),
+    Subject("syntax", "Syntax", "PPL100"),
+    Subject("names", "Names", "PPL200"),
+    Subject("assignments", "Assignments", "PPL300"),
+    Subject("types", "Types, sizes and indices", "PPL400"),
+    Subject("calls", "Function calls", "PPL500"),
+    Subject("distributions", "Distributions", "PPL600"),
+    Subject("discrete", "Discrete parameters", "PPL700"),
+    Subject("functions", "Functions of your own", "PPL800"),
+    Subject("data", "Data", "PPL900"),
+    Subject("running", "Fits that fail", "PPL970"),
+)
+
+
+def subject(code: str) -> Subject:
+    """What a message is about."""
+    return [s for s in SUBJECTS if s.first <= code][-1]
+
+
+def about(s: Subject) -> list[Page]:
+    """The messages of a subject."""
+    return [page for page in pages().values() if subject(page.code) == s]
+
+
+def overview() -> Iterator[str]:
+    """All codes by subject, each with a link to its page."""
+    yield "# Messages\n\n`ppl explain CODE` shows the same in the terminal."
+    for s in SUBJECTS:
+        rows = ((f"[`{p.code}`]({s.name}.md#{p.code.lower()})", prose(p.title)) for p in about(s))
+        yield f"## [{s.title}]({s.name}.md)\n\n{table(('code', 'meaning'), rows)}"
+
+
+def page(s: Subject) -> Iterator[str]:
+    """The messages of a subject, with their examples."""
+    yield heading(s.title, 1)
+    for message in about(s):
+        yield f"{heading(f'{message.code}: {message.title}')} {{ #{message.code.lower()} }}"
+        yield prose(message.text)
+        for label, example in message.examples.items():
+            yield f"{label.capitalize()}:\n\n{fenced(example, LANGUAGES.get(label, 'text'))}"
