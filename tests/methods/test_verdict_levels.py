@@ -31,6 +31,7 @@ from ppl.methods.diagnose.verdict_rules import (
     heavy_tails,
     heavy_weights,
     low_ess,
+    mirror_images,
     near_q,
     no_spread,
     not_stationary,
@@ -44,6 +45,7 @@ from ppl.methods.diagnose.verdict_rules import (
     uncertain_elbo,
 )
 from ppl.methods.moves.ending import Moved
+from ppl.methods.moves.images import Images
 from ppl.methods.moves.mixing import Mixing
 
 GOOD, USABLE, POOR, UNKNOWN = Level
@@ -112,6 +114,7 @@ def tails(*shapes):
 
 
 IMAGE = mode(symmetric=True)
+MIRRORED = {"images": Images((np.array([1, 2]),), np.tile(np.arange(5), (2, 1)), np.ones((2, 5)), np.ones(5))}
 
 # What is known, the level that follows, and the rules of which a finding stands against the fit.
 LEVELS = [
@@ -205,6 +208,7 @@ LEVELS = [
     (moved(effective=(255.0,), **modes(mode())), POOR, other_modes, slow_moves),
     (moved(elbo_se=1.01), USABLE, uncertain_elbo),
     (moved(stuck=(1,)), POOR, no_spread),
+    (moved(**MIRRORED), USABLE, mirror_images),
     # Draws that were chosen by weights and then moved: a narrow place rejects moves, and keeps its draws.
     ({**moved(divergent=0.5), **resampled(khat=0.3)}, GOOD),
     ({**moved(effective=(150.0,)), **resampled(khat=0.3)}, GOOD),

@@ -32,6 +32,7 @@ class Streams:
     pathfinder = stream(5)
     refine = stream(6)
     nested = stream(7)
+    images = stream(8)
 
     @property
     def search(self) -> SeedSequence:

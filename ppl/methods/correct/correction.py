@@ -6,6 +6,7 @@ cannot be relied on, chains go on from there until nothing changes.
 """
 
 from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -27,9 +28,10 @@ from ppl.methods.correct.standard_errors import INDEPENDENT, ErrorSources
 from ppl.methods.correct.weight_quality import is_light
 from ppl.methods.diagnose.mixture_sampling import Proposal, log_weights
 from ppl.methods.diagnose.modes import MODE_SEARCH, MissedRegions, Mode, find_missed_regions
-from ppl.methods.diagnose.psis import Psis, WeightedDraws, psis
+from ppl.methods.diagnose.psis import Psis, WeightedDraws, psis, weighted_draws_of
 from ppl.methods.moves.ending import MOVES, Moved, most_gradients, moved
 from ppl.methods.moves.funnels import funnels_of
+from ppl.methods.moves.images import Images, OneImage, put_back
 from ppl.methods.moves.sampler import Adapted
 from ppl.methods.run.settings import Settings
 from ppl.records import dataclass, replace
@@ -91,7 +93,8 @@ class Corrected:
     `modes` are those that were found beside q's own, from where chains began too; `interrupted` is whether
     the chains were interrupted; `moved` what is known of them, where the draws are theirs; `evidence` what
     they say of the integral of the target, None where only weights of q can; `errors` what their means are in
-    error by; `adapted` the chains that more draws of theirs come from.
+    error by; `adapted` the chains that more draws of theirs come from. Where the posterior has `images`, all
+    draws are in that of q, and log densities those of `OneImage`.
     """
 
     u: Array
@@ -103,6 +106,7 @@ class Corrected:
     evidence: Estimates | None = None
     errors: ErrorSources = INDEPENDENT
     adapted: Adapted | None = None
+    images: Images | None = None
 
 
 class Elsewhere(NamedTuple):
@@ -120,14 +124,23 @@ def correct(
     rng: np.random.Generator,
     listen: Listener = silent,
     goes: bool = False,
+    images: Images | None = None,
 ) -> Corrected | Elsewhere:
     """`settings.draws` draws from weighted draws of q, or from chains that begin there.
 
     What was asked for is done; where nothing was, what the weights call for (see `Settings`), and chains
     where there is mass that q does not reach. Where chains fail, or a gradient costs too much for them, the
     weights do what they can. If q `goes` where the mass is, and another mode has it, no draws are made but of
-    that.
+    that. Where the posterior has `images`, draws are in that of q.
     """
+    if images is not None:
+        one, weighted = OneImage(target, images), in_image(proposals, images)
+        made = correct(one, settings, q, weighted, rng, listen, goes)
+        if isinstance(made, Elsewhere):
+            return made
+        if made.made is DrawSource.OF_Q:
+            return replace(made, u=proposals.u[: settings.draws], log_p=proposals.log_p[: settings.draws])
+        return replace(made, images=images)
     n, weights = settings.draws, proposals.weights
     if q is None or not n or (settings.resample and not settings.move):
         return _from_pool(proposals, n, rng, bool(settings.resample))
@@ -138,7 +151,7 @@ def correct(
         searches = settings.corrects and is_affordable(target) and not has_known_mass(target, q, proposals)
         if searches and target.dim <= MOST_DENSE:
             listen(Progress(Phase.OTHER_MODES, 0, 1))
-            found = find_missed_regions(scaled, seen(scaled, rng), rng)
+            found = missed_by(scaled, rng)
             if goes and (elsewhere := mass_elsewhere(scaled, found.modes)):
                 return elsewhere
         if will_move(target, settings):
@@ -158,6 +171,12 @@ def correct(
 def has_a_neck(drawn: Corrected, weights: Psis) -> bool:
     """Whether draws by heavy weights are of a funnel, into whose neck draws of q seldom lead."""
     return weights.khat > KHAT_WITH_VARIANCE and funnels_of(drawn.u[None]) is not None
+
+
+def in_image(proposals: WeightedDraws, images: Images) -> WeightedDraws:
+    """Weighted draws of q by the density of `OneImage`."""
+    u, log_p, log_q, _ = proposals
+    return weighted_draws_of(u, images.counted(u, log_p), log_q)
 
 
 def moved_on(
@@ -249,6 +268,23 @@ def seen(scaled: Scaled, rng: np.random.Generator, by: Gaussian | None = None) -
     """Draws of a Gaussian, else of q's, in coordinates where that is standard."""
     by = by or Gaussian(np.zeros(scaled.dim), np.ones(scaled.dim))
     return Proposal.of(by, scaled, rng.standard_normal((CORRECTION.draws_looked_at, scaled.dim)))
+
+
+def missed_by(scaled: Scaled, rng: np.random.Generator) -> MissedRegions:
+    """What q, which is standard here, does not reach; nor do its images, where the posterior has some."""
+    one = scaled.target
+    if not isinstance(one, OneImage):
+        return find_missed_regions(scaled, seen(scaled, rng), rng)
+    images, whole, own = one.images, replace(scaled, target=one.target), partial(put_back, scaled)
+    q = seen(whole, rng)
+    inside = images.nearest(scaled.to_u(q.u)) == 0
+    u = scaled.to_v(images.at_random(scaled.to_u(q.u[inside]), rng))
+    share = float(np.log(inside.mean())) + images.log_count
+
+    def log_density(v: Array) -> Array:
+        return q.log_density(own(v)) - share
+
+    return find_missed_regions(whole, Proposal(u, q.log_p[inside], log_density), rng, own)
 
 
 def is_affordable(target: Target) -> bool:

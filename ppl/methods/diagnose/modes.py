@@ -7,7 +7,7 @@ there to q's own mode leads through a valley; else, as in a funnel or on a spher
 for chains to begin.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from operator import itemgetter
 from typing import NamedTuple
@@ -142,18 +142,31 @@ class MissedRegions:
         return (*(mode.gaussian for mode in self.modes), *self.others)
 
 
-def find_missed_regions(scaled: Scaled, q: Proposal, rng: np.random.Generator) -> MissedRegions:
-    """What there is beside q, whose draws are given in coordinates where it is standard."""
+def as_they_are(v: Array) -> Array:
+    return v
+
+
+def find_missed_regions(
+    scaled: Scaled,
+    q: Proposal,
+    rng: np.random.Generator,
+    put_back: Callable[[Array], Array] = as_they_are,
+) -> MissedRegions:
+    """What there is beside q, whose draws are given in coordinates where it is standard.
+
+    Where the target has images, q has draws in all, and points are `put_back` into that about zero.
+    """
     with np.errstate(all="ignore"):
         wide, distant = overdispersed_gaussians(scaled, rng)
         own, paths = own_mode_and_paths(scaled, [*starts_of(scaled, rng), *heaviest(q, distant, rng)], rng)
         centre = curved(scaled, own) if own else None
         modes, places, others = list[Mode](), list[Gaussian](), list[Gaussian]()
-        for found in distant_ends(paths):
-            new = all(np.linalg.norm(found.mean - other.mean) > MODE_SEARCH.same_distance for other in places)
+        for found in distant_ends(paths, put_back):
+            at = put_back(found.mean)
+            new = all(np.linalg.norm(at - put_back(o.mean)) > MODE_SEARCH.same_distance for o in places)
             if new and share_of(found, scaled, q, rng) > MODE_SEARCH.mode_mass:
                 places.append(found)
-        peaks = dict(in_lockstep(scaled, [mode_above(place.mean) for place in places if own]))
+        peaks = dict(in_lockstep(scaled, [mode_above(put_back(place.mean)) for place in places if own]))
         for number, place in enumerate(places):
             peak = peaks.get(number)
             local = curved(scaled, peak) if peak else None
@@ -208,10 +221,12 @@ def heaviest(q: Proposal, distant: Sequence[Proposal], rng: np.random.Generator)
         yield from points[systematic(weights, MODE_SEARCH.paths, rng)]
 
 
-def distant_ends(paths: Sequence[Pathfinder]) -> Iterator[Gaussian]:
+def distant_ends(
+    paths: Sequence[Pathfinder], put_back: Callable[[Array], Array] = as_they_are
+) -> Iterator[Gaussian]:
     """The Gaussians of paths that end far from q."""
     for path in paths:
-        if np.linalg.norm(path.mean) > MODE_SEARCH.found_distance:
+        if np.linalg.norm(put_back(path.mean)) > MODE_SEARCH.found_distance:
             with suppress(np.linalg.LinAlgError):
                 yield Gaussian.with_covariance(path.mean, path.curvature.dense())
 

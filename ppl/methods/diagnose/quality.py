@@ -11,6 +11,7 @@ from ppl.methods.diagnose.modes import Mode
 from ppl.methods.diagnose.psis import are_alike
 from ppl.methods.diagnose.spread import Spread
 from ppl.methods.moves.ending import Moved
+from ppl.methods.moves.images import Images
 from ppl.records import dataclass, field
 
 
@@ -25,7 +26,7 @@ class Quality:
     was one. `made` says how the draws came from q, `moved` how chains moved them (without positions), `modes`
     what modes were found beside q's. `tails` (dim,) is the shape of the heavier tail of moved draws, `stuck`
     the coordinates of which most draws are equal, to rounding. `updates` is what draws of each earlier q,
-    which stands for the rows before it, were worth.
+    which stands for the rows before it, were worth. `images` are those that the draws are spread over.
 
     Source: Yao, Vehtari, Simpson and Gelman (2018), "Yes, but did it work?"; Vehtari et al. (2024).
     """
@@ -45,6 +46,7 @@ class Quality:
     tails: Array = field(default_factory=lambda: np.zeros(0))
     stuck: tuple[int, ...] = ()
     updates: tuple[WeightQuality, ...] = ()
+    images: Images | None = None
 
     @property
     def alike(self) -> bool:

@@ -144,6 +144,7 @@ def verdict_of(
         modes=corrected.modes,
         moved=moved and moved.without_positions(),
         tails=tail_shapes(moved.u) if moved else np.zeros(0),
+        images=corrected.images,
         stuck=tuple(np.flatnonzero(narrow(written)).tolist()),
     )
 

@@ -113,6 +113,7 @@ ALL_DATA = Step("", "Fit all data anew.")
 ONWARD = Step("", "Run it to the end; --resume continues from the checkpoint.")
 QUANTILES = Step("", "Report quantiles, or give it a prior with lighter tails.")
 IDENTIFY = Step("", "If you need these means, order the parameters or fix a sign.")
+FIX_A_SIGN = Step("", "If you need those means, declare one entry with <lower=0>.")
 
 
 def reparameterise(names: str) -> Step:
@@ -345,6 +346,27 @@ def symmetric_modes(v: Quality, name: Name) -> Iterator[Finding]:
         yield Finding(Level.USABLE, why, (IDENTIFY,))
 
 
+def mirror_images(v: Quality, name: Name) -> Iterator[Finding]:
+    """Changes of sign, and exchanges, that leave the density as it is."""
+    if v.images is not None:
+        parts = [variables([name(k) for k in component]) for component in v.images.components]
+        others = v.images.count - 1
+        images = "an image that is" if others == 1 else f"{others} images that are"
+        orders = "" if v.images.count == 2 ** len(parts) else " (and these exchanged)"
+        why = (
+            f"the posterior has {images} as likely as what was found, with other signs of "
+            f"{', or of '.join(parts)}{orders}; draws are spread over all of them, so that these means are "
+            "zero by symmetry; quantities that do not depend on the signs are unaffected"
+        )
+        yield Finding(Level.USABLE, why, (FIX_A_SIGN,))
+
+
+def variables(names: Sequence[str]) -> str:
+    """The variables, by name, that coordinates are of."""
+    of = dict.fromkeys(name.partition(".")[0].partition("[")[0] for name in names)
+    return first_few([*of], VERDICT.most_named)
+
+
 RULES = (
     runs_disagree,
     ended_badly,
@@ -357,6 +379,7 @@ RULES = (
     still_rising,
     other_modes,
     symmetric_modes,
+    mirror_images,
     not_stationary,
     starts_disagree,
     slow_moves,

@@ -14,6 +14,7 @@ from ppl.kernel.advi.coordinates import rescaled
 from ppl.kernel.advi.numerics.triangular import diagonal_of, inverse_of, times
 from ppl.kernel.advi.target import Array, Target
 from ppl.methods.moves.funnels import FUNNELS, Funnels, InFunnels, funnels_of, unscaled
+from ppl.methods.moves.images import put_back
 from ppl.methods.moves.metric import metric_of
 from ppl.methods.moves.trajectories import Chains, Move, chains_at, move
 from ppl.records import dataclass, field
@@ -152,9 +153,10 @@ class Sampler:
                 log_p.append(log_density - own.outside(at)[1] if own else log_density)
         self.moves += moves
         self.straight_moves += moves if own else 0
-        positions = Positions(np.array(u), np.array(log_p))
-        self.chains = chains_at(self.target, positions.u[-1]) if own else chains.rescaled(inverse, factor)
-        self.gradients += 2 * len(self.chains.u) if own else 0
+        positions = Positions(put_back(self.target, np.array(u)), np.array(log_p))
+        anew = own or (positions.u[-1] != u[-1]).any()
+        self.chains = chains_at(self.target, positions.u[-1]) if anew else chains.rescaled(inverse, factor)
+        self.gradients += (2 if own else 1) * len(self.chains.u) if anew else 0
         if rate:
             self.learn(positions.u)
         return positions

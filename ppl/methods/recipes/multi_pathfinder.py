@@ -16,7 +16,6 @@ from ppl.methods.diagnose.psis import weighted_draws_of
 from ppl.methods.initialise.pathfinder import NO_GAUSSIAN, Pathfinder, mixture_log_density, pathfinders
 from ppl.methods.recipes.result import Path, Result, result_of, result_with
 from ppl.methods.run.context import Context
-from ppl.methods.run.settings import Settings
 
 
 def multi_pathfinder(target: Target, init: Init, context: Context) -> Result:
@@ -25,7 +24,7 @@ def multi_pathfinder(target: Target, init: Init, context: Context) -> Result:
     A draw is weighted against the mixture of the Gaussians rather than the one that it came from, which the
     paper does: that bounds the weights where the Gaussians overlap.
     """
-    settings, streams = context.settings, context.streams
+    streams = context.streams
     with np.errstate(all="ignore"):
         points = start_points(target, init, streams.start)
         paths: list[Pathfinder] = []
@@ -33,15 +32,14 @@ def multi_pathfinder(target: Target, init: Init, context: Context) -> Result:
             pathfinders(target, points, streams.pathfinder, paths, listen=context.listen)
             if not paths:
                 raise InferenceError(NO_GAUSSIAN)
-            return _mixed(target, settings, points, paths, streams.draws)
+            return _mixed(target, context, points, paths)
         except KeyboardInterrupt:
             return _best_so_far(target, points[0], paths, context)
 
 
-def _mixed(
-    target: Target, settings: Settings, points: list[Array], paths: list[Pathfinder], rng: np.random.Generator
-) -> Result:
+def _mixed(target: Target, context: Context, points: list[Array], paths: list[Pathfinder]) -> Result:
     """Draws of the mixture of all Gaussians, resampled."""
+    settings, rng = context.settings, context.streams.draws
     best = max(paths, key=lambda path: path.elbo)
     family, params = _as_family(best)
     n = max(settings.draws, settings.elbo_samples)
@@ -55,7 +53,7 @@ def _mixed(
     path = Path(start=points[0], outcome=outcome, iterations=best.steps, at_maximum=True)
     proposals = weighted_draws_of(u[finite], log_p[finite], log_q[finite])
     drawn = resample(proposals, settings.draws, rng)
-    return result_with(settings, family, params, path, proposals, elbo, drawn)
+    return result_with(context, family, params, path, proposals, elbo, drawn)
 
 
 def _best_so_far(target: Target, point: Array, paths: list[Pathfinder], context: Context) -> Result:

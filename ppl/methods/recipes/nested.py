@@ -22,14 +22,16 @@ from ppl.kernel.advi.numerics.parts import by_columns
 from ppl.kernel.advi.outcome import Ending, Outcome, interrupted
 from ppl.kernel.advi.progress import Phase, Progress
 from ppl.kernel.advi.start import Init, start_points
-from ppl.kernel.advi.target import Array, Target
+from ppl.kernel.advi.target import Array, Target, finite
 from ppl.memory import NoRoom, require_room
+from ppl.methods.correct import correction
 from ppl.methods.correct.bridge import of_weighted
 from ppl.methods.correct.correction import DrawSource, moved_on, resample
 from ppl.methods.correct.evidence import Estimates, of_weights
 from ppl.methods.correct.weight_quality import is_reliable
 from ppl.methods.diagnose.modes import MODE_SEARCH
-from ppl.methods.diagnose.psis import WeightedDraws
+from ppl.methods.diagnose.psis import WeightedDraws, psis
+from ppl.methods.moves.images import Images, OneImage, images_of
 from ppl.methods.nested.blocks import Blocks
 from ppl.methods.nested.field import Fields
 from ppl.methods.nested.interpolated import interpolated, interpolated_again
@@ -75,6 +77,7 @@ class Found(NamedTuple):
     elbo: Elbo
     evidence: Estimates
     uneven: str
+    images: Images | None = None
 
 
 class Refused(Exception):
@@ -119,14 +122,16 @@ def resampled(target: Target, found: Found, context: Context) -> Result:
     drawn = replace(made, evidence=found.evidence)
     corrected = drawn
     if settings.move is not False:
-        corrected = moved_on(target, drawn, streams.draws, context.listen, reliable=not found.uneven)
+        one = OneImage(target, found.images) if found.images else target
+        corrected = moved_on(one, drawn, streams.draws, context.listen, reliable=not found.uneven)
     if found.uneven and not corrected.interrupted and corrected.made is not DrawSource.MOVED:
         raise Refused(found.uneven)
     outcome = Outcome(Ending.CONVERGED, "the latent variables were integrated out")
     if corrected.interrupted:
         outcome = interrupted("while draws were moved")
     path = Path(start=found.start, outcome=outcome, at_maximum=True)
-    return result_with(settings, family, params, path, found.draws, found.elbo, corrected)
+    corrected = replace(corrected, images=found.images)
+    return result_with(context, family, params, path, found.draws, found.elbo, corrected)
 
 
 def weighted_draws(target: Target, starts: list[Array], context: Context) -> Found:
@@ -171,12 +176,26 @@ def weighted_draws(target: Target, starts: list[Array], context: Context) -> Fou
         others = "the others given a few parameters"
         raise Refused(f"for {unsure:.0%} of the posterior no Gaussian approximates {others}")
     weighted, elbo = of_positive_weight(draws)
+    images = None
+    if q := correction.gaussian_of(*gaussian_of(weighted)):
+        images = images_of(target, q, context.streams.images)
+    if images:
+        target, draws = OneImage(target, images), in_image(draws, images)
+        weighted, elbo = of_positive_weight(draws)
     evidence = of_weighted(target, of_weights(draws.weights), weighted, draws.n, rng)
     figures = f"k-hat {draws.weights.khat:.2f}, effective sample size {draws.weights.ess:.0f}"
     uneven = f"the weights of draws by blocks are too uneven ({figures} of {draws.n})"
     if draws.weights.ess < LEAST_EFFECTIVE_SHARE * count:
         raise Refused(uneven)
-    return Found(starts[0], weighted, elbo, evidence, "" if is_reliable(draws.weights) else uneven)
+    return Found(starts[0], weighted, elbo, evidence, "" if is_reliable(draws.weights) else uneven, images)
+
+
+def in_image(draws: Drawn, images: Images) -> Drawn:
+    """The same by the density of `OneImage`."""
+    u, positive = draws.points_with_weight()
+    log_p = np.full(draws.n, -np.inf)
+    log_p[positive] = images.counted(u, draws.log_p[positive])
+    return draws._replace(log_p=log_p, weights=psis(finite(log_p - draws.log_q)))
 
 
 def of_positive_weight(draws: Drawn) -> tuple[WeightedDraws, Elbo]:

@@ -27,6 +27,7 @@ from ppl.methods.correct.correction import (
     correct,
     gaussian_of,
     go_on,
+    in_image,
 )
 from ppl.methods.correct.draw_source import DrawSource
 from ppl.methods.correct.evidence import (
@@ -41,6 +42,7 @@ from ppl.methods.diagnose.diagnostics import trend
 from ppl.methods.diagnose.level import Level
 from ppl.methods.diagnose.psis import WeightedDraws, weighted_draws_of
 from ppl.methods.diagnose.verdict import Verdict, verdict_of
+from ppl.methods.moves.images import Images, OneImage, images_of
 from ppl.methods.moves.metric import CORRELATED_DIMENSIONS
 from ppl.methods.moves.sampler import Adapted
 from ppl.methods.run.context import Context
@@ -184,7 +186,9 @@ def result_of(target: Target, family: Family, params: Array, path: Path, context
     # Who stopped the run by hand does not want to wait for better draws.
     effective = replace(settings, move=False) if path.outcome.ending is Ending.INTERRUPTED else settings
     q = gaussian_of(family, params)
-    corrected = correct(target, effective, q, proposals, rng, listen, goes=ELSEWHERE not in path.notes)
+    images = images_of(target, q, context.streams.images) if q and settings.corrects else None
+    goes = ELSEWHERE not in path.notes
+    corrected = correct(target, effective, q, proposals, rng, listen, goes, images)
     if isinstance(corrected, Elsewhere):
         full, path = FullRank(target.dim), replace(path, notes=[*path.notes, ELSEWHERE])
         there = full.of(corrected.mean, np.linalg.cholesky(corrected.covariance))
@@ -198,12 +202,14 @@ def result_of(target: Target, family: Family, params: Array, path: Path, context
     if ended and corrected.made not in OWN_EVIDENCE and (settings.corrects or not target.dim):
         try:
             by_q = (
-                evidence_by(target, family, params, proposals, dropped, rng) if q else density_at(proposals)
+                evidence_by(target, family, params, proposals, dropped, rng, images)
+                if q
+                else density_at(proposals)
             )
             corrected = replace(corrected, evidence=beside_chains(by_q, corrected.evidence))
         except KeyboardInterrupt:
             path = replace(path, outcome=interrupted("at the evidence"))
-    return result_with(settings, family, params, path, proposals, elbo, corrected)
+    return result_with(context, family, params, path, proposals, elbo, corrected)
 
 
 def evidence_by(
@@ -213,8 +219,11 @@ def evidence_by(
     proposals: WeightedDraws,
     dropped: int,
     rng: np.random.Generator,
+    images: Images | None = None,
 ) -> Estimates:
     """By draws of q and of a Student's t with its location and scale, and by a bridge to all of these."""
+    if images is not None:
+        target, proposals = OneImage(target, images), in_image(proposals, images)
     wide: Family = replace(cast(Any, family), standard=StudentT(RESULT.wide_degrees))
     n = max(1, int(RESULT.wide_share * len(proposals.u)))
     far = np.empty((n, family.dim))
@@ -256,7 +265,7 @@ def joined(first: WeightedDraws, rest: WeightedDraws) -> WeightedDraws:
 
 
 def result_with(
-    settings: Settings,
+    context: Context,
     family: Family,
     params: Array,
     path: Path,
@@ -264,12 +273,15 @@ def result_with(
     elbo: Elbo,
     corrected: Corrected,
 ) -> Result:
-    """The Result with the corrected draws, judged by the draws of q."""
-    dropped = path.dropped + elbo.dropped
+    """The Result with the corrected draws, in their images at random, judged by the draws of q."""
+    settings, images, dropped = context.settings, corrected.images, path.dropped + elbo.dropped
     rise = None if path.at_maximum else trend(path.trace)
     log_q = by_rows(partial(family.log_density, params), corrected.u)
     # Draws that follow the target have its density: to weight them by p/q would be to do so twice.
     at_mean = family.log_density(params, family.mean(params)[None])
+    if images is not None:
+        u = images.at_random(corrected.u, context.streams.images)
+        corrected = replace(corrected, u=u, log_p=corrected.log_p - images.log_count)
     log_g = log_q - at_mean if corrected.made is DrawSource.OF_Q else corrected.log_p
     return Result(
         settings=settings,
@@ -298,8 +310,11 @@ def result_of_chains(
     settings, rng = context.settings, context.streams.draws
     proposals, dropped = weighted(target, family, params, fewest_draws(settings), rng)
     elbo = elbo_of(proposals.log_p - proposals.log_q, 0.0, dropped)
-    corrected = go_on(target, chains, settings.draws, rng, context.listen)
-    return result_with(settings, family, params, path, proposals, elbo, corrected)
+    q = gaussian_of(family, params)
+    images = images_of(target, q, context.streams.images) if q else None
+    one = OneImage(target, images) if images else target
+    corrected = replace(go_on(one, chains, settings.draws, rng, context.listen), images=images)
+    return result_with(context, family, params, path, proposals, elbo, corrected)
 
 
 def pool_size(target: Target, settings: Settings) -> int:

@@ -10,7 +10,7 @@ OTHER_INTEGRALS = {
     "optimize": "A mode is a point without weights: use another algorithm.",
     "dsvi-ard": "The prior of the vector named by `ard` was optimised away: use another algorithm.",
 }
-IMAGES = (
+PERHAPS_MORE_IMAGES = (
     "The posterior has images of its mode under exchanges of labels or signs, and perhaps more of them than "
     "were found: order the parameters, or fix a sign."
 )
@@ -33,7 +33,7 @@ def no_evidence(result: Result, judgement: str = "Its verdict is poor.") -> str:
     if result.verdict.modes and result.verdict.made is not DrawSource.MOVED:
         return "The draws do not reach the other modes: fit with move = True."
     if sum(mode.is_symmetric for mode in result.verdict.modes) > 1:
-        return IMAGES
+        return PERHAPS_MORE_IMAGES
     if found is not None:
         return found.doubt
     if not settings.corrects:

@@ -1,0 +1,120 @@
+"""Changes of sign and exchanges that leave a density as it is: all of them, and none where there are none."""
+
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+import pytest
+from toy_targets import OneOfMany
+
+import ppl
+from ppl.kernel.advi.coordinates import Scaled
+from ppl.kernel.advi.numerics.gaussian import Gaussian
+from ppl.methods.moves.images import OneImage, images_of, put_back
+from ppl.methods.moves.sampler import Sampler
+
+SQUARE = """
+data { real x; real<lower=0> s; }
+parameters { real b; }
+model { b ~ normal(0, 3); x ~ normal(b^2, s); }
+"""
+
+
+@dataclass(frozen=True)
+class Factors(OneOfMany):
+    """Sums of a_k b_k over `count` pairs are 4 each, but for noise; c is the mean of something else.
+
+    `off` is the slope of a density that is not quite symmetric; `second` the variance of the second pair.
+    """
+
+    count: int
+    off: float = 0.0
+    second: float = 0.1
+
+    @property
+    def dim(self):
+        return 2 * self.count + 1
+
+    def log_density_gradients(self, us):
+        a, b, c = us[:, : self.count], us[:, self.count : -1], us[:, -1]
+        variances = np.array([0.1, self.second, 0.1])[: self.count]
+        left = (4 - a * b) / variances
+        log_p = -0.5 * ((a**2 + b**2).sum(axis=1) + (left * (4 - a * b)).sum(axis=1) + (c - 1) ** 2)
+        slopes = np.column_stack([left * b - a, left * a - b, 1 - c])
+        slopes[:, 0] += self.off
+        return log_p + self.off * us[:, 0], slopes
+
+    def log_densities(self, us):
+        return self.log_density_gradients(us)[0]
+
+
+def images(target, at=2.0, sd=0.3):
+    """For a q about one of the modes."""
+    mean = np.append(np.full(target.dim - 1, at), 1.0)
+    q = Gaussian(mean * [*([1.0, 1.1, 1.2] * 3)[: target.dim - 1], 1], np.full(target.dim, sd))
+    return images_of(target, q, np.random.default_rng(1))
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_every_sign_of_every_factor_in_every_order_is_an_image(count):
+    found = images(Factors(count))
+    assert [part.tolist() for part in sorted(found.components, key=min)] == [
+        [k, count + k] for k in range(count)
+    ]
+    assert found.count == 2**count * [1, 1, 2, 6][count]
+    u = np.random.default_rng(2).normal(size=(50, 2 * count + 1))
+    at = Factors(count).log_densities(u)
+    everywhere = np.array([found.at(u, np.full(50, g)) for g in range(found.count)])
+    for there in everywhere:
+        np.testing.assert_allclose(Factors(count).log_densities(there), at, rtol=1e-12)
+        np.testing.assert_array_equal(found.put_back(there), found.put_back(u))
+    assert len({each.tobytes() for each in everywhere}) == found.count
+
+
+def test_factors_that_differ_keep_their_order():
+    assert images(Factors(2, second=0.2)).count == 4
+
+
+@pytest.mark.parametrize("target, at", [(Factors(2, off=0.01), 2.0), (Factors(1), 0.1)])
+def test_no_image_of_what_is_not_symmetric_or_lies_about_zero(target, at):
+    found = images(target, at)
+    assert found is None or [part.tolist() for part in found.components] == [[1, 3]]
+    assert (found is None) == (target.count == 1)
+
+
+def test_one_image_has_all_of_the_mass_and_chains_are_put_back_into_it():
+    target, rng = Factors(1), np.random.default_rng(3)
+    one = OneImage(target, images(target))
+    grid = np.array(list(product(np.linspace(-7, 7, 141), np.linspace(-7, 7, 141), [1.0])))
+    assert np.exp(one.log_densities(grid)).sum() == pytest.approx(
+        np.exp(target.log_densities(grid)).sum(), rel=0.01
+    )
+    scaled = Scaled(one, np.full(3, 0.5), np.full(3, 2.0))
+    u = rng.choice([-2.0, 2.0], (64, 1)) * [1.0, 1.0, 0.0] + 0.1 * rng.normal(size=(64, 3))
+    with np.errstate(over="ignore"):
+        positions = Sampler.at(scaled, scaled.to_v(u), rng).stage(3)
+    assert (one.images.nearest(scaled.to_u(positions.u[-1])) == 0).all()
+    np.testing.assert_allclose(
+        positions.log_p, scaled.log_densities(positions.u.reshape(-1, 3)).reshape(3, 64)
+    )
+    np.testing.assert_array_equal(put_back(target, u), u)
+
+
+@pytest.mark.parametrize("x, s, count", [(4.0, 0.5, 2), (2.0, 1.0, 2), (0.0, 1.0, 1)])
+def test_a_fit_is_spread_over_images_and_knows_the_evidence(x, s, count):
+    """With one image alone the evidence would be log 2 too small."""
+    fit = ppl.compile_model(SQUARE).condition({"x": x, "s": s}).variational(seed=1)
+    b = np.linspace(-12, 12, 100_001)
+    log_p = -0.5 * ((b / 3) ** 2 + ((x - b**2) / s) ** 2) - np.log(6 * np.pi * s)
+    weights = np.exp(log_p)
+    evidence, sd = np.log(weights.sum() * (b[1] - b[0])), np.sqrt(weights @ b**2 / weights.sum())
+    assert fit.log_evidence.value == pytest.approx(evidence, abs=4 * fit.log_evidence.se + 1e-3)
+    own = fit.stan_variable("b")
+    assert abs(own.mean()) < 0.15 * sd and own.std() == pytest.approx(sd, rel=0.07)
+    assert fit.result.verdict.images is None if count == 1 else fit.result.verdict.images.count == count
+    assert ("an image that is as likely" in fit.judgement) == (count == 2)
+    np.testing.assert_allclose(
+        fit.result.log_p, -0.5 * ((own / 3) ** 2 + ((x - own**2) / s) ** 2) - np.log(6 * np.pi * s)
+    )
+    more = fit.more(500, seed=2).stan_variable("b")
+    assert abs(more.mean()) < 0.2 * sd
