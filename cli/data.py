@@ -160,8 +160,14 @@ def model_and_inputs(
 
 def say_unread(inputs: "Inputs", compiled: "Model") -> None:
     """Says on standard error which names in the data go unused and are a parameter, or nearly declared."""
+    from ppl.data import misspelt
+
     for sentence in compiled.unread(inputs):
         typer.echo(sentence, err=True)
+    for name, near in misspelt(inputs, compiled.data_schema).items():
+        where = inputs.label_of(name)
+        message = f"{where}: `{name}` is not used; the program declares `{near}`: did you mean that?"
+        typer.echo(message, err=True)
 
 
 def spare(inputs: "Inputs", declared: Collection[str]) -> Iterator[str]:

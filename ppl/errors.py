@@ -332,7 +332,7 @@ class ModelWarning(PPLWarning):
 
 
 class DataWarning(PPLWarning):
-    """Data go unused: the program declares their name in parameters, or one that is spelt nearly so in data.
+    """A variable of the data goes unused, because the program declares it in parameters.
 
     Example:
         >>> import warnings

@@ -79,8 +79,8 @@ class Model(compiled_program.CompiledProgram):
         return Posterior(*conditioned(self, given, seed, missing == "model"))
 
     def unread(self, inputs: Inputs) -> Iterator[str]:
-        """A sentence for each name in the data that is a parameter's, or spelt nearly as a declared one."""
-        return unread(inputs, self.data_schema, [d.name for d in self.lowered.parameters])
+        """A sentence for each variable of the data that goes unused as it is a parameter."""
+        return unread(inputs, (d.name for d in self.lowered.parameters))
 
     @property
     def plan(self) -> str:

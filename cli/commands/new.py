@@ -1,5 +1,6 @@
 """`ppl new`: a program, its data and a script to begin with."""
 
+import json
 import os
 import re
 from importlib.resources import files
@@ -25,7 +26,7 @@ here = Path(__file__).parent
 model = ppl.compile_model(here / "{name}.model")
 
 # The data are a file or a dict: model.condition({{"N": 3, "x": [1, 2, 3], ...}}).
-posterior = model.condition(here / "{data}")
+posterior = model.condition(here / {data})
 
 # The same seed gives the same draws; help(posterior.variational) has every setting.
 fit = posterior.variational(seed=1)
@@ -114,7 +115,9 @@ def files_of(name: str, example: str, known: list[str]) -> dict[str, str]:
     folder = files("ppl.models").joinpath(example)
     program = folder.joinpath(f"{example}.model").read_text("utf-8")
     data = folder.joinpath(f"{example}.data.json").read_text("utf-8")
-    script = SCRIPT.format(name=name, data=f"{name}.data.json", loo=LOO if "log_lik" in program else "")
+    script = SCRIPT.format(
+        name=name, data=json.dumps(f"{name}.data.json"), loo=LOO if "log_lik" in program else ""
+    )
     return {f"{name}.model": program, f"{name}.data.json": data, "fit.py": script}
 
 
@@ -124,5 +127,5 @@ def files_of_formula(folder: Path, formula: str, data: Path, family: str) -> dic
 
     program = from_formula(formula, data, family)
     there = Path(os.path.relpath(data, folder)).as_posix()
-    script = SCRIPT.format(name=folder.name, data=there, loo=LOO)
+    script = SCRIPT.format(name=folder.name, data=json.dumps(there), loo=LOO)
     return {f"{folder.name}.model": program, "fit.py": script}

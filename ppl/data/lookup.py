@@ -66,15 +66,12 @@ def misspelt(inputs: Inputs, known: Collection[str]) -> dict[str, str]:
     return {name: meant for name, meant in near.items() if meant}
 
 
-def unread(inputs: Inputs, known: Collection[str], parameters: Collection[str]) -> Iterator[str]:
-    """A sentence for each name in the data that goes unused and is a parameter, or nearly a declared one."""
+def unread(inputs: Inputs, parameters: Iterable[str]) -> Iterator[str]:
+    """A sentence for each variable of the data that goes unused as it is a parameter."""
     for name in parameters:
         if name in inputs.values:
             message = f"{inputs.label_of(name)}: `{name}` is not used; the program declares it in parameters."
             yield f"{message} Declare it in data if it is known."
-    for name, near in misspelt(inputs, known).items():
-        where = inputs.label_of(name)
-        yield f"{where}: `{name}` is not used; the program declares `{near}`: did you mean that?"
 
 
 def suggestion(name: str, spare: list[str]) -> str:

@@ -7,6 +7,7 @@ import numpy as np
 
 from ppl.errors import ArgumentError
 from ppl.records import dataclass
+from ppl.stdlib.functions.operators import LARGEST_INT
 
 FUNCTIONS = ("log", "log10", "log2", "log1p", "exp", "expm1", "sqrt", "abs")
 """Functions with the same name in NumPy and in the language."""
@@ -40,7 +41,8 @@ def expression(tree: Any, row: Callable[[str], str], ints: Set[str]) -> Text:
         case "LazyVariable":
             return Text(row(tree.name), is_int=tree.name in ints)
         case "LazyValue" if isinstance(tree.value, int | float):
-            return Text(f"{tree.value}", is_int=isinstance(tree.value, int))
+            is_int = isinstance(tree.value, int) and abs(tree.value) <= LARGEST_INT
+            return Text(f"{tree.value}" if is_int else number(tree.value, 15), is_int=is_int)
         case "LazyOperator" if tree.symbol in BINDING:
             return operation(tree.symbol, [expression(arg, row, ints) for arg in tree.args])
         case "LazyCall" if not tree.kwargs and len(tree.args) == 1:
@@ -89,5 +91,6 @@ def shifted(inner: Text, centre: float, sd: float) -> Text:
 
 
 def number(x: float, digits: int) -> str:
-    """A number with as many significant digits, as the language writes it."""
-    return f"{float(f'{x:.{digits}g}'):.15g}"
+    """A number with as many significant digits, as the language writes it: real beyond its ints."""
+    text = f"{float(f'{x:.{digits}g}'):.15g}"
+    return f"{text}.0" if abs(x) > LARGEST_INT and text.lstrip("-").isdigit() else text

@@ -32,8 +32,9 @@ def frame_of(formula: str, inputs: Inputs) -> Any:
         DataError: a column is not of numbers or words, or its name cannot be that of a variable.
         UnknownName: there is no such column.
     """
+    package = formulae()
     try:
-        names = sorted(formulae().model_description(formula).var_names - {""})
+        names = sorted(package.model_description(formula).var_names - {""})
     except Exception as error:  # formulae raises its own, and what Python does where it meets an odd one
         raise ArgumentError(f"the formula {formula!r} cannot be read: {error}") from None
     pandas = extra("pandas", "A formula", *requirements("formula"))

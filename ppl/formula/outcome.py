@@ -39,5 +39,8 @@ def require_outcome(terms: Terms, name: str, inputs: Inputs) -> None:
         raise DataError(f"{inputs.label}: {y} is a column of words, {needs}", y)
     if is_words and family.is_ordinal and categories(inputs.values[y]) is None:
         raise DataError(f"{inputs.label}: {y} is a column of words without an order, {needs}", y)
-    if not family.fits(numbers_of(column, int(family.is_ordinal))):
+    values = numbers_of(column, int(family.is_ordinal))
+    if not family.fits(values):
         raise DataError(f"{inputs.label}: {y} has other values, {needs}", y)
+    if family.in_units and values.min() == values.max():
+        raise DataError(f"{inputs.label}: {y} is {values[0]:g} in all rows, so that no prior has a scale", y)

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -13,17 +13,36 @@ from ppl.formula.expressions import number
 from ppl.formula.families import WIDE, Family
 from ppl.formula.outcome import numbers_of
 from ppl.formula.terms import Effect, GroupEffect, Terms, far_from_zero
+from ppl.printable import printable
 from ppl.records import dataclass
 
 LONGEST_LINE = 100
 """A comment that makes a line longer stands above it."""
+MOST_TERMS = 100
+"""Terms of one statement: the checker follows a sum to a bounded depth."""
 WORDS = re.compile(r"\w+|\W+")
 
 
-def line(code: str, comment: str = "") -> str:
+def line(code: str, text: str = "") -> str:
     """A line of a block, with a comment beside it or above."""
-    beside = f"  {code}  // {comment}" if comment else f"  {code}"
-    return beside if len(beside) <= LONGEST_LINE or not comment else f"  // {comment}\n  {code}"
+    beside = f"  {code}  {comment(text)}" if text else f"  {code}"
+    return beside if len(beside) <= LONGEST_LINE or not text else f"  {comment(text)}\n  {code}"
+
+
+def comment(text: str) -> str:
+    """Text of the data or of the formula as one line that ends no comment."""
+    return f"// {printable(text, kept='')}"
+
+
+def distinct(wanted: Sequence[str], taken: Iterable[str]) -> list[str]:
+    """Names as wanted, each with `_` behind it until it is none of the others."""
+    used, names = {*taken}, []
+    for name in wanted:
+        while name in used:
+            name += "_"
+        used.add(name)
+        names.append(name)
+    return names
 
 
 def written(terms: Terms, family: Family, inputs: Inputs) -> str:
@@ -35,7 +54,7 @@ def written(terms: Terms, family: Family, inputs: Inputs) -> str:
         "parameters": program.parameters(),
         "model": program.model(),
     }
-    head = "\n".join(f"// {text}" for text in program.about(inputs.label))
+    head = "\n".join(map(comment, program.about(inputs.label)))
     body = "\n".join(
         f"{name} {{\n{chr(10).join(lines)}\n}}" for name, block in blocks.items() if (lines := [*block])
     )
@@ -65,7 +84,7 @@ class Program:
 
     def name(self, wanted: str) -> str:
         """A name that no column has."""
-        return wanted if wanted not in self.taken else self.name(f"{wanted}_")
+        return distinct([wanted], self.taken)[0]
 
     def size_of(self, group: str) -> str:
         return self.name(f"J_{group}")
@@ -128,11 +147,11 @@ class Program:
         if self.has_alpha:
             yield line(f"real {self.name('alpha')};", self.meaning_of_alpha)
         for effect in self.terms.effects:
-            yield line(f"real {self.coefficient(effect)};")
+            yield line(f"real {self.coefficients[effect]};")
         if self.family.is_ordinal:
             yield line(f"ordered[{len(set(self.y)) - 1}] {self.name('cut')};", self.meaning_of_cut)
         for g in self.terms.grouped:
-            tau, u = self.names_of(g)
+            tau, u = self.names_of[g]
             sizes = ", ".join(self.size_of(group) for group in g.groups)
             kind = "vector" if len(g.groups) == 1 else "matrix"
             yield line(f"real<lower=0> {tau};", f"the sd of {u}")
@@ -141,13 +160,18 @@ class Program:
             comment = other.comment.format(outcome=f"{self.terms.outcome} given the predictors")
             yield line(f"real{other.constraint} {self.name(other.name)};", comment)
 
-    def coefficient(self, effect: Effect) -> str:
-        return self.name(f"b_{effect.name}")
+    @cached_property
+    def coefficients(self) -> Mapping[Effect, str]:
+        effects = self.terms.effects
+        return dict(zip(effects, distinct([f"b_{e.name}" for e in effects], self.taken), strict=True))
 
-    def names_of(self, g: GroupEffect) -> tuple[str, str]:
-        """The standard deviation of a group effect, and the effect."""
-        name = "_".join([*g.groups, *([g.effect.name] if g.effect.name else [])])
-        return self.name(f"tau_{name}"), self.name(f"u_{name}")
+    @cached_property
+    def names_of(self) -> Mapping[GroupEffect, tuple[str, str]]:
+        """The standard deviation of each group effect, and the effect."""
+        grouped = self.terms.grouped
+        names = ["_".join([*g.groups, *filter(None, [g.effect.name])]) for g in grouped]
+        both = (distinct([f"{kind}_{name}" for name in names], self.taken) for kind in ("tau", "u"))
+        return dict(zip(grouped, zip(*both, strict=True), strict=True))
 
     @property
     def meaning_of_alpha(self) -> str:
@@ -173,11 +197,12 @@ class Program:
     def model(self) -> Iterator[str]:
         yield from self.priors()
         n, row, eta = self.name("N"), self.terms.coding.row, self.name(self.family.predictor)
-        first, *more = [*self.summands()] or ["0"]
+        terms = [*self.summands()] or ["0"]
         yield line(f"vector[{n}] {eta};")
         yield line(f"for ({row} in 1:{n}) {{")
-        begin = f"  {eta}[{row}] = "
-        yield line(begin + "".join([first, *(f"\n{' ' * len(begin)}+ {term}" for term in more)]) + ";")
+        for k in range(0, len(terms), MOST_TERMS):
+            begin = f"  {eta}[{row}] {'+=' if k else '='} "
+            yield line(begin + f"\n{' ' * len(begin)}+ ".join(terms[k : k + MOST_TERMS]) + ";")
         yield line("}")
         yield line(f"{self.terms.outcome} ~ {self.statement(eta)};")
 
@@ -187,11 +212,11 @@ class Program:
             yield self.name("alpha")
         yield from self.terms.offsets
         for effect in self.terms.effects:
-            yield f"{self.coefficient(effect)} * {self.centred(effect)}"
+            yield f"{self.coefficients[effect]} * {self.centred(effect)}"
         for g in self.terms.grouped:
             index = ", ".join(map(self.terms.coding.of_row, g.groups))
             factor = f" * {g.effect.factor}" if g.effect.text else ""
-            yield f"{self.names_of(g)[1]}[{index}]{factor}"
+            yield f"{self.names_of[g][1]}[{index}]{factor}"
 
     def centre(self, effect: Effect) -> str:
         """A round number within half an sd of a predictor's mean; 0 in a program without intercept."""
@@ -224,12 +249,12 @@ class Program:
             spread = 1.0 if effect.of_factors and family.by_level else effect.sd
             comment = "" if effect.of_factors else f"the sd of {effect.name} is {number(effect.sd, 2)}"
             yield line(
-                f"{self.coefficient(effect)} ~ normal(0, {number(family.wide * unit / spread, 2)});", comment
+                f"{self.coefficients[effect]} ~ normal(0, {number(family.wide * unit / spread, 2)});", comment
             )
         if family.is_ordinal:
             yield line(f"{self.name('cut')} ~ normal(0, {WIDE});")
         for g in self.terms.grouped:
-            tau, u = self.names_of(g)
+            tau, u = self.names_of[g]
             spread = g.effect.sd if g.effect.text else 1.0
             yield line(f"{tau} ~ normal(0, {number(WIDE * unit / spread, 2)});")
             yield line(f"{u if len(g.groups) == 1 else f'to_vector({u})'} ~ normal(0, {tau});")

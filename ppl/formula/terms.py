@@ -12,6 +12,7 @@ from ppl.errors import ArgumentError, DataError
 from ppl.formula.expressions import NAMESPACE, Text, expression
 from ppl.formula.frame import formulae
 from ppl.records import dataclass
+from ppl.stdlib.functions.operators import LARGEST_INT
 
 PROPORTIONS = ("p", "prop", "proportion")
 """What formulae calls successes among trials."""
@@ -37,7 +38,8 @@ class Effect:
 
     @property
     def sd(self) -> float:
-        return float(np.std(self.values))
+        with np.errstate(over="ignore", invalid="ignore"):
+            return float(np.std(self.values))
 
     @property
     def mean(self) -> float:
@@ -91,7 +93,7 @@ class Coding:
         """1 in the rows of a level, else 0."""
         if variable in self.binary:
             return self.of_row(variable)
-        code = self.levels[variable].index(level) + 1 if variable in self.levels else f"{level:g}"
+        code = self.levels[variable].index(level) + 1 if variable in self.levels else int(level)
         return f"({self.of_row(variable)} == {code})"
 
 
@@ -143,7 +145,11 @@ def outcome_of(term: Any) -> tuple[str, str]:
     tree = getattr(component, "call", None)
     if tree is None:
         return component.name, ""
-    if tree.callee in PROPORTIONS and len(tree.args) == 2 and hasattr(tree.args[0], "name"):
+    if (
+        tree.callee in PROPORTIONS
+        and len(tree.args) == 2
+        and not any(hasattr(a, "symbol") for a in tree.args)
+    ):
         return tree.args[0].name, str(tree.args[1])
     raise ArgumentError(
         f"the outcome `{tree}` is not a column. Add it to the data under a name; a binomial outcome is "
@@ -207,6 +213,8 @@ def require_codes(name: str, series: Any, of_groups: bool) -> None:
         raise DataError(
             f"{name} has numbers that are not integers, but the formula uses it as a factor", name
         )
+    if np.abs(values).max() > LARGEST_INT:
+        raise DataError(f"{name} has numbers above {LARGEST_INT}, the largest int: write them as words", name)
     if of_groups and not 1 <= values.min() <= values.max() <= CODES_A_LEVEL * len(set(values)):
         what = f"{name} has numbers from {values.min():g} to {values.max():g}, but groups are 1, 2, ..."
         raise DataError(f"{what} or words. Write them as words, such as {name}{values[0]:g}.", name)
@@ -218,8 +226,11 @@ def effects_of(term: Any, coding: Coding, ones: Numbers) -> list[Effect]:
         return [Effect("", None, ones, True, frozenset())]
     columns = [columns_of(component, coding) for component in term.components]
     effects = reduce(lambda some, more: [joined(a, b) for a in some for b in more], columns)
-    if odd := next((effect for effect in effects if not np.all(np.isfinite(effect.values))), None):
-        raise DataError(f"`{odd.factor}` of the formula is not finite in some row")
+    for effect in effects:
+        if not np.all(np.isfinite(effect.values)):
+            raise DataError(f"`{effect.factor}` of the formula is not finite in some row")
+        if not np.isfinite(effect.sd):
+            raise DataError(f"`{effect.factor}` of the formula is so large that its variance overflows")
     if constant := next((effect for effect in effects if effect.sd == 0), None):
         raise DataError(
             f"`{constant.factor}` of the formula is {constant.mean:g} in all rows: it has no effect"
@@ -271,16 +282,17 @@ def factor_columns(component: Any, coding: Coding) -> list[Effect]:
             f"`{component.name}` has contrasts other than those to a reference level; unsupported"
         )
     columns = values.reshape(len(values), -1).T
-    levels = [component.levels[int(np.argmax(column))] for column in rows.T]
+    codes = [int(np.argmax(column)) for column in rows.T]
     return [
         Effect(
-            f"{name}_{as_name(f'{level:g}' if isinstance(level, float) else level)}",
+            f"{name}_{as_name(str(int(level) if isinstance(level, float) else level)) or code}",
             Text(coding.is_level(name, level)),
             column,
             True,
             frozenset([name]),
         )
-        for level, column in zip(levels, columns, strict=True)
+        for code, column in zip(codes, columns, strict=True)
+        for level in [component.levels[code]]
     ]
 
 
@@ -293,8 +305,8 @@ def short_name(tree: Any) -> str:
 
 
 def as_name(text: str) -> str:
-    """A text as part of a name."""
-    return re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_") or "level"
+    """A text as part of a name, empty if none of its characters can be."""
+    return re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_")
 
 
 def far_from_zero(effects: Iterable[Effect], coding: Coding, frame: Any) -> list[str]:

@@ -46,6 +46,9 @@ def frame():
             "count": rng.integers(0, 5, rows),
             "trials": rng.integers(5, 9, rows),
             "share": rng.uniform(0.1, 0.9, rows),
+            "one": np.ones(rows),
+            "vast": 1e300 * rng.normal(size=rows),
+            "far": 10**10 * rng.integers(1, 4, rows),
             "grade": pandas.Categorical(rng.choice(["low", "mid", "top"], rows), ["low", "mid", "top"]),
         }
     )
@@ -57,7 +60,10 @@ def test_every_family_has_a_case():
 
 @pytest.mark.parametrize("family", CASES)
 def test_the_linear_predictor_is_that_of_the_design_matrix(family, frame):
-    outcome, right = CASES[family]
+    follows_the_design(*CASES[family], family, frame)
+
+
+def follows_the_design(outcome, right, family, frame):
     text = ppl.from_formula(f"{outcome} ~ {right}", frame, family)
     eta = LOOP.search(text)
     shown = text + "generated quantities {\n" + eta[0].replace(eta[1], "shown") + "}\n"
@@ -68,7 +74,7 @@ def test_the_linear_predictor_is_that_of_the_design_matrix(family, frame):
         zip(posterior.param_names(True, True), posterior.param_constrain(u, True, True), strict=True)
     )
     predictor = np.array([values[f"shown.{k + 1}"] for k in range(len(frame))])
-    data = frame.assign(treated=frame["treated"].astype(float))
+    data = frame.assign(**{name: frame[name].astype(float) for name in frame if frame[name].dtype == bool})
     design = formulae.design_matrices(f"{outcome} ~ {right}", data, extra_namespace=NAMESPACE)
     columns = [design.common.design_matrix] + ([design.group.design_matrix.toarray()] if design.group else [])
     columns = np.column_stack([*columns, np.ones(len(frame))] if family == "ordinal" else columns)
@@ -76,6 +82,31 @@ def test_the_linear_predictor_is_that_of_the_design_matrix(family, frame):
     assert np.std(rest) > 0.1
     coefficients = np.linalg.lstsq(columns, rest, rcond=None)[0]
     assert np.allclose(columns @ coefficients, rest, atol=1e-3)  # centres are rounded to six digits
+
+
+MANY = [f"x{k}" for k in range(250)]
+HOSTILE = {
+    "lines": ("g +\n h", {"g": ["a\n", "b\n target += 1e6; //", "c\r}"], "h": ["p\u2028", "q\x1b[2J"]}),
+    "other letters": ("g", {"g": ["男", "女", "他"]}),
+    "alike levels": ("g", {"g": ["a-b", "a b", "a_b"]}),
+    "alike terms": ("x_z + x:z + (x | g) + (1 | g_x)", {"g": ["a", "b", "c"], "g_x": ["p", "q"]}),
+    "long codes": ("C(k) + I(x * 99999999999)", {"k": [1234567, 1234568, 1234569]}),
+    "large numbers": ("h", {"h": [2**40, 2**41, 2**42]}),
+    "many terms": (" + ".join(MANY), {}),
+}
+
+
+@pytest.mark.parametrize("case", HOSTILE)
+def test_a_program_does_what_its_formula_says_whatever_the_columns_hold(case):
+    right, columns = HOSTILE[case]
+    rng = np.random.default_rng(1)
+    numbers = {name: rng.normal(size=30) for name in ("y", "x", "z", "x_z", *MANY)}
+    follows_the_design(
+        "y",
+        right,
+        "gaussian",
+        pandas.DataFrame(numbers | {k: v * (30 // len(v)) for k, v in columns.items()}),
+    )
 
 
 def test_the_program_of_a_formula_reads_as_one_written_by_hand(frame):
@@ -109,6 +140,10 @@ def test_the_program_of_a_formula_reads_as_one_written_by_hand(frame):
         ("region ~ x", "ordinal", ppl.DataError, "order"),
         ("count ~ x", "binomial", ppl.ArgumentError, "p(count, trials)"),
         ("flag['no'] ~ x", "bernoulli", ppl.ArgumentError, "yes"),
+        ("p(count, trials + 1) ~ x", "binomial", ppl.ArgumentError, "is not a column"),
+        ("one ~ x", "gaussian", ppl.DataError, "one is 1 in all rows"),
+        ("y ~ vast", "gaussian", ppl.DataError, "overflows"),
+        ("y ~ C(far)", "gaussian", ppl.DataError, "the largest int"),
     ],
 )
 def test_what_the_program_cannot_say_is_refused(formula, family, error, words, frame):
@@ -117,7 +152,7 @@ def test_what_the_program_cannot_say_is_refused(formula, family, error, words, f
 
 
 def test_new_reads_the_data_where_they_are(tmp_path, frame):
-    frame.to_csv(tmp_path / "rows.csv", index=False)
-    files = files_of_formula(tmp_path / "mine", "y ~ x", tmp_path / "rows.csv", "gaussian")
-    assert [*files] == ["mine.model", "fit.py"] and '"../rows.csv"' in files["fit.py"]
+    frame.to_csv(tmp_path / 'ro"ws.csv', index=False)
+    files = files_of_formula(tmp_path / "mine", "y ~ x", tmp_path / 'ro"ws.csv', "gaussian")
+    assert [*files] == ["mine.model", "fit.py"] and r'"../ro\"ws.csv"' in files["fit.py"]
     assert "y ~ normal(mu, sigma);" in files["mine.model"]
