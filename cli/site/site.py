@@ -19,6 +19,8 @@ from ppl.stdlib.distributions.table import DISTRIBUTIONS
 
 FILES = ("style.css", "logo.svg", "hospitals.svg")
 """Of this folder, as they are; pictures where pages look for them."""
+MARK = re.compile(r"<!-- /?measured.*?-->")
+
 Made = tuple[str, Callable[[], Iterable[str]]]
 """The title of a page, and what makes its parts."""
 
@@ -168,8 +170,8 @@ def site(commands: Iterable[tuple[str, str]], run: bool = False) -> Iterator[tup
 
 
 def own(name: str) -> str:
-    """A file of this folder."""
-    return files("ppl.cli.site").joinpath(name).read_text("utf-8")
+    """A file of this folder, without the marks of measured figures (tests/benchmarks/measured.py)."""
+    return MARK.sub("", files("ppl.cli.site").joinpath(name).read_text("utf-8"))
 
 
 def navigation(pages: Mapping[str, Page]) -> Iterator[str]:
