@@ -3,8 +3,8 @@
     python -m tests.benchmarks.starting --fits | python -m tests.benchmarks.measured starting
     python -m tests.benchmarks.measured
 
-The first records the table that a benchmark prints, with commit, date and machine; the second writes results into
-the texts, between markers. `<!-- measured: NAME -->` and `<!-- /measured -->` have a table between them,
+The first records the table that a benchmark prints, with commit, date and machine; the second writes results
+into the texts, between markers. `<!-- measured: NAME -->` and `<!-- /measured -->` have a table between them,
 `<!-- measured: NAME; ROW; COLUMN -->` a cell, or with `*` for the row the least and the greatest of a column.
 """
 
