@@ -208,8 +208,8 @@ RECIPES = (
             f"{STDLIB}/distributions/formulas.py": before(
                 ('    "normal":', '    "triangle": "log(width - abs(y)) - 2 * log(width)",\n')
             ),
-            "cli/site/densities.py": before(
-                ('    "normal":', '    "triangle": Picture(-3, 3, ((1,), (2,))),\n')
+            "cli/site/distributions.toml": before(
+                ("std_normal =", "triangle = { low = -3, high = 3, curves = [[1], [2]] }\n")
             ),
         },
         ADDS_A_DISTRIBUTION,

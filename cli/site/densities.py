@@ -1,8 +1,10 @@
 """Which densities of single numbers are drawn on the site: where, and with which parameters."""
 
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from importlib.resources import files
 from itertools import cycle
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -24,53 +26,15 @@ class Picture(NamedTuple):
 
     low: float
     high: float
-    curves: tuple[tuple[float, ...], ...]
+    curves: list[list[float]]
 
 
-PICTURES: Mapping[str, Picture] = {
-    "normal": Picture(-5, 5, ((0, 1), (0, 2), (2, 0.5))),
-    "std_normal": Picture(-4, 4, ((),)),
-    "bernoulli": Picture(0, 1, ((0.2,), (0.5,))),
-    "bernoulli_logit": Picture(0, 1, ((-1,), (1,))),
-    "beta": Picture(0, 1, ((2, 2), (0.5, 0.5), (2, 8), (5, 1))),
-    "beta_proportion": Picture(0, 1, ((0.5, 4), (0.2, 10), (0.8, 40))),
-    "beta_binomial": Picture(0, 20, ((20, 2, 2), (20, 0.7, 2), (20, 30, 10))),
-    "beta_neg_binomial": Picture(0, 30, ((6, 5, 3), (3, 10, 10))),
-    "binomial": Picture(0, 20, ((20, 0.2), (20, 0.5), (10, 0.9))),
-    "binomial_logit": Picture(0, 20, ((20, -1), (20, 0), (10, 2))),
-    "cauchy": Picture(-8, 8, ((0, 1), (0, 2), (2, 0.5))),
-    "discrete_range": Picture(0, 8, ((1, 6), (2, 4))),
-    "double_exponential": Picture(-6, 6, ((0, 1), (0, 2), (2, 0.5))),
-    "skew_double_exponential": Picture(-6, 6, ((0, 1, 0.5), (0, 1, 0.2), (0, 1, 0.8))),
-    "exp_mod_normal": Picture(-4, 10, ((0, 1, 1), (0, 1, 0.4), (0, 0.5, 2))),
-    "exponential": Picture(0, 6, ((0.5,), (1,), (2,))),
-    "gamma": Picture(0, 10, ((1, 1), (2, 1), (5, 1), (9, 4))),
-    "chi_square": Picture(0, 20, ((1,), (3,), (8,))),
-    "gumbel": Picture(-4, 10, ((0, 1), (0, 2), (3, 1))),
-    "hypergeometric": Picture(0, 10, ((10, 20, 20), (10, 5, 20))),
-    "inv_gamma": Picture(0, 4, ((1, 1), (3, 1), (3, 4))),
-    "inv_chi_square": Picture(0, 2, ((2,), (4,), (8,))),
-    "scaled_inv_chi_square": Picture(0, 4, ((2, 1), (10, 1), (10, 1.5))),
-    "logistic": Picture(-8, 8, ((0, 1), (0, 2), (2, 0.5))),
-    "loglogistic": Picture(0, 5, ((1, 1), (1, 3), (2, 8))),
-    "lognormal": Picture(0, 6, ((0, 0.25), (0, 0.5), (0, 1), (1, 0.5))),
-    "neg_binomial": Picture(0, 20, ((1, 0.5), (5, 1), (20, 2))),
-    "neg_binomial_2": Picture(0, 20, ((5, 1), (5, 4), (5, 100))),
-    "neg_binomial_2_log": Picture(0, 20, ((1, 1), (1, 10), (2, 10))),
-    "pareto": Picture(0.5, 6, ((1, 1), (1, 3), (2, 3))),
-    "pareto_type_2": Picture(0, 6, ((0, 1, 1), (0, 2, 3), (1, 1, 3))),
-    "poisson": Picture(0, 20, ((1,), (4,), (10,))),
-    "poisson_log": Picture(0, 20, ((0,), (1,), (2,))),
-    "skew_normal": Picture(-4, 4, ((0, 1, 0), (0, 1, 4), (0, 1, -1.5))),
-    "student_t": Picture(-6, 6, ((1, 0, 1), (4, 0, 1), (30, 0, 1))),
-    "uniform": Picture(-1, 5, ((0, 4), (1, 2))),
-    "von_mises": Picture(-np.pi, np.pi, ((0, 1), (0, 8), (1, 3))),
-    "weibull": Picture(0, 5, ((1, 1), (2, 1), (5, 3))),
-    "frechet": Picture(0, 6, ((1, 1), (2, 1), (5, 2))),
-    "rayleigh": Picture(0, 8, ((1,), (2,))),
-    "yule_simon": Picture(1, 12, ((0.5,), (1,), (4,))),
-    "wiener": Picture(0, 4, ((1.5, 0.2, 0.5, 1), (1.5, 0.2, 0.8, 0), (2.5, 0.5, 0.5, 1))),
-}
+GROUPS: Mapping[str, Mapping[str, Any]] = tomllib.loads(
+    files("ppl.cli.site").joinpath("distributions.toml").read_text("utf-8")
+)
+"""What the site shows of each distribution, by what it is of: a picture, or arguments of an example."""
+SHOWN = {name: shown for group in GROUPS.values() for name, shown in group.items()}
+PICTURES = {name: Picture(**shown) for name, shown in SHOWN.items() if "curves" in shown}
 """By the name of the distribution; discrete ones at the whole numbers of the interval."""
 
 

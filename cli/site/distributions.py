@@ -1,12 +1,9 @@
 """A page for each distribution, made from its record, its formulas and its picture."""
 
 import re
-import tomllib
 from collections.abc import Collection, Iterator
-from importlib.resources import files
 
-from ppl.cli.site.densities import PICTURES
-from ppl.cli.site.examples import EXAMPLES, Example
+from ppl.cli.site.densities import GROUPS, PICTURES, SHOWN
 from ppl.cli.site.markdown import fenced, heading, prose, table
 from ppl.cli.site.mathml import displayed, inline
 from ppl.stdlib.distributions.formulas import FORMULAS
@@ -26,14 +23,9 @@ def overview() -> Iterator[str]:
         "every term."
     )
     meanings = {d.name: prose(d.meaning) for d in DISTRIBUTIONS}
-    for title, names in groups().items():
-        rows = ((link(name), meanings[name]) for name in names.split())
+    for title, group in GROUPS.items():
+        rows = ((link(name), meanings[name]) for name in group)
         yield f"## {title}\n\n{table(('distribution', 'meaning'), rows)}"
-
-
-def groups() -> dict[str, str]:
-    """Names of distributions by what they are of."""
-    return tomllib.loads(files("ppl.cli.site").joinpath("distributions.toml").read_text("utf-8"))
 
 
 def link(name: str) -> str:
@@ -112,7 +104,10 @@ def functions(d: Distribution) -> Iterator[str]:
 
 def example(d: Distribution) -> Iterator[str]:
     """Draws, where there are any, and a log density."""
-    kind, args, value = EXAMPLES.get(d.name) or of_picture(d)
+    shown = SHOWN[d.name]
+    kind, args, value = (
+        of_picture(d) if d.name in PICTURES else map(shown.get, ("variate", "arguments", "value"))
+    )
     lines = [f"{kind} y = {value or f'{d.name}_rng({args})'};"]
     density = f"{d.name}_{'lpmf' if d.discrete else 'lpdf'}"
     if density in standard().callees:
@@ -126,7 +121,7 @@ def example(d: Distribution) -> Iterator[str]:
     )
 
 
-def of_picture(d: Distribution) -> Example:
+def of_picture(d: Distribution) -> tuple[str, str, str]:
     """At the arguments of the first curve; without draws, at a point within the picture."""
     picture = PICTURES[d.name]
     middle = (picture.low + picture.high) / 2

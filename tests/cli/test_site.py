@@ -19,9 +19,8 @@ from ppl.cli.group import NAMES
 from ppl.cli.main import main
 from ppl.cli.site.constraints import PAGED
 from ppl.cli.site.constraints import page as constraint_page
-from ppl.cli.site.densities import PICTURES
+from ppl.cli.site.densities import PICTURES, SHOWN
 from ppl.cli.site.distributions import example
-from ppl.cli.site.examples import EXAMPLES
 from ppl.cli.site.gallery import head_comment
 from ppl.cli.site.markdown import prose
 from ppl.cli.site.messages import SUBJECTS, subject
@@ -109,7 +108,7 @@ def test_the_page_of_a_distribution(site):
 def test_a_distribution_without_a_picture_has_an_example_that_runs():
     """A variate and its log density; other examples have the arguments of the first curve."""
     plain = [d for d in DISTRIBUTIONS if d.name not in PICTURES]
-    assert {*EXAMPLES} == {d.name for d in plain}, "add it to cli/site/examples.py"
+    assert {*SHOWN} == {d.name for d in DISTRIBUTIONS}, "add it to cli/site/distributions.toml"
     for d in plain:
         (result,) = run("\n\n".join(example(d)))
         lines = [line.split() for line in result.text.splitlines() if line]

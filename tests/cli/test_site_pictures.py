@@ -27,7 +27,7 @@ def drawn():
 
 
 def test_every_density_of_single_numbers_is_drawn():
-    assert {*PICTURES} == {*FORMULAS, "wiener"}, "add the picture to cli/site/densities.py"
+    assert {*PICTURES} == {*FORMULAS, "wiener"}, "add the picture to cli/site/distributions.toml"
 
 
 @pytest.mark.parametrize("name", PICTURES)
