@@ -18,8 +18,7 @@ from ppl.posterior import Posterior
 from ppl.results.report.latent_structure import latent_lines
 from ppl.structure.discrete import refused
 from ppl.structure.discrete.for_stan import with_zero_products
-from ppl.system.distribution import requirements
-from ppl.system.extras import extra
+from ppl.system.distribution import extra, requirements
 
 Given = Inputs | Mapping[str, Any] | str | Path
 

@@ -22,7 +22,7 @@ from ppl.data.shares import Partition
 from ppl.data.tables import columns_of, fill
 from ppl.density import rows as rows_of_posterior
 from ppl.density.rows import by_rows
-from ppl.kernel.advi import row_order, subsampling
+from ppl.kernel.advi import subsampling
 from ppl.methods.run.settings import Settings
 from ppl.results.files.read_csv import read_draws
 from ppl.run import backend
@@ -381,7 +381,7 @@ def peak_of_a_fit(model, rows):
 def test_no_array_of_all_rows_is_in_memory(folder, monkeypatch):
     """Neither a copy of ints, nor what is computed of data once, an order of the rows or their numbers."""
     monkeypatch.setattr(blocks_of, "BLOCK_BYTES", 1 << 17)
-    monkeypatch.setattr(row_order, "MOST_SHUFFLED", 1000)
+    monkeypatch.setattr(subsampling, "MOST_SHUFFLED", 1000)
     # NumPy chooses more than a fiftieth of the rows by an array of all of them.
     monkeypatch.setattr(subsampling, "MOST_ROWS_ON_THE_WAY", 300)
     monkeypatch.setattr(rows_of_posterior, "ROW_SPLIT", replace(rows_of_posterior.ROW_SPLIT, enough_rows=300))

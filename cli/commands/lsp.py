@@ -22,8 +22,7 @@ def lsp(
     Editors start it themselves: `ppl docs editors` has the settings for
     VS Code, Neovim, Emacs and Helix. Requires pygls: pip install "pygls>=2".
     """
-    from ppl.system.distribution import requirements
-    from ppl.system.extras import extra
+    from ppl.system.distribution import extra, requirements
 
     extra("pygls.lsp.server", "The language server", *requirements("lsp"))
     from ppl.cli.lsp.requests import Requests

@@ -35,8 +35,7 @@ from ppl.methods.diagnose.level import Level
 from ppl.methods.run.settings import SampleSettings, Settings
 from ppl.results.arguments.tree import LAYOUTS, POSITIVE_TRANSFORMS
 from ppl.results.report.style import USUAL, TableStyle
-from ppl.system.distribution import requirements
-from ppl.system.extras import extra
+from ppl.system.distribution import extra, requirements
 
 COMMAND_CLASS = WithWords
 """What `cli.group` makes of the function."""

@@ -1,14 +1,29 @@
 """The blocks of a program with what they declare, for the editor's outline."""
 
+import re
+from collections.abc import Iterator
+
 from lsprotocol import types
 
 from ppl.cli.lsp.analysis import Analysis
-from ppl.cli.lsp.blocks import blocks
 from ppl.cli.lsp.diagnostics import before
 from ppl.cli.lsp.positions import Positions
 from ppl.cli.lsp.symbols import Name, declaration, frames
 from ppl.kernel.language import ast
 from ppl.kernel.language.scope import Block
+from ppl.programs.recovery import closing
+from ppl.programs.syntax_rules import BLOCK
+from ppl.programs.syntax_stop import blanked
+
+HEAD = re.compile(rf"{BLOCK}\s*\{{")
+
+
+def blocks(text: str) -> Iterator[tuple[Block, int, int, int]]:
+    """Each block with the offsets where its name begins and ends and where its closing brace does."""
+    code, at = blanked(text), 0
+    while (found := HEAD.search(code, at)) is not None:
+        at = closing(code, found.end() - 1)
+        yield Block(" ".join(found["name"].split())), found.start(), found.end("name"), at
 
 
 def outline(found: Analysis, positions: Positions) -> list[types.DocumentSymbol]:

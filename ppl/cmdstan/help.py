@@ -3,8 +3,7 @@
 from collections.abc import Collection, Iterator
 
 from ppl.results.arguments.argument import Argument, Choice, Group, Value
-from ppl.results.arguments.methods import METHOD
-from ppl.results.arguments.tree import TREE
+from ppl.results.arguments.tree import METHOD, TREE
 from ppl.results.files.config import PARTS, STAN_VERSION, text
 
 KINDS = {int: "int", float: "double", bool: "boolean", str: "string"}

@@ -7,8 +7,7 @@ from typing import Any
 from ppl.cmdstan.help import node_help, tree_help
 from ppl.errors import PPLError
 from ppl.results.arguments.argument import Argument, Choice, Group, Value
-from ppl.results.arguments.methods import METHOD
-from ppl.results.arguments.tree import TREE
+from ppl.results.arguments.tree import METHOD, TREE
 
 Words = deque[str]
 TRUTH = {"1": True, "true": True, "0": False, "false": False}

@@ -14,7 +14,7 @@ from ppl.kernel.ir import nodes as ir
 from ppl.memory import MOST_TABLE_ENTRIES
 from ppl.optimise.draw_by_draw import DrawByDraw
 from ppl.optimise.forms import ARRAYS, DRAWS, VALUES, Form
-from ppl.optimise.solver_functions import SolvingCode
+from ppl.optimise.solving_code import SolvingCode
 from ppl.records import dataclass, field, fields, replace
 from ppl.source import SourceText, Span
 

@@ -9,8 +9,7 @@ from ppl.data.levels import words_of
 from ppl.data.values import Misfit, as_array
 from ppl.errors import ArgumentError, DataError, UnknownName
 from ppl.kernel.language.tables import is_identifier
-from ppl.system.distribution import requirements
-from ppl.system.extras import extra
+from ppl.system.distribution import extra, requirements
 
 
 def formulae() -> Any:

@@ -1,8 +1,7 @@
 """Joining the processes of one run, where JAX is there to connect them."""
 
 from ppl.arguments import checks
-from ppl.system.distribution import requirements
-from ppl.system.extras import extra
+from ppl.system.distribution import extra, requirements
 
 
 @checks

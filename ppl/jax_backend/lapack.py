@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 from jax.custom_batching import custom_vmap
 
-from ppl.jax_backend.equal_parts import largest_part
+from ppl.jax_backend.jit import largest_part
 
 Function = Callable[..., Any]
 

@@ -13,10 +13,9 @@ from ppl.density.log_density import LogDensity, OfPosterior
 from ppl.errors import PPLError
 from ppl.jax_backend.data import BAKED, split
 from ppl.jax_backend.density import Functions, density_of, prepared
-from ppl.jax_backend.iterations import Ahead, Parts
+from ppl.jax_backend.iterations import Ahead, Parts, packed, unpacked
 from ppl.jax_backend.jit import CompileProfile
 from ppl.jax_backend.not_traceable import NotTraceable
-from ppl.jax_backend.state import packed, unpacked
 from ppl.kernel.advi.fused_steps import Place
 from ppl.kernel.advi.optimise import Algorithm, Run
 from ppl.kernel.advi.subsampling import Rows

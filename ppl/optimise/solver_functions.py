@@ -12,12 +12,9 @@ import numpy as np
 from autograd.tracer import isbox
 
 from ppl.arrays import AUTOGRAD, NUMPY, Array, Namespace, combs, inexact, pullback, with_vjps
-from ppl.kernel.emit.load import Code, Module, load
-from ppl.late import LateModule
 from ppl.records import dataclass
 from ppl.stdlib.solvers.field import Draws, Floats, Rate
 
-SOLVERS = LateModule("ppl.optimise.solve")
 Function = Callable[..., Any]
 Pull = Callable[[Floats], list[Any]]
 """From the adjoint of f at some points those of y there and of the leaves that are wanted."""
@@ -205,23 +202,3 @@ class Linearised:
 
     def pull(self, weights: Floats) -> list[Any]:
         return self.through(weights)[1:]
-
-
-@dataclass(frozen=True)
-class SolvingCode(Code):
-    """Emitted code whose functions solvers may call."""
-
-    @cached_property
-    def in_both(self) -> tuple[Module, Module]:
-        """The module in NumPy and under autograd."""
-        return load(self, NUMPY), load(self, AUTOGRAD)
-
-    def solver_function(self, name: str) -> SolverFunction:
-        """A function of the module as solvers call it."""
-        plain, traced = (module.functions for module in self.in_both)
-        f = next(f for f in self.emitted.at_points if f.name == name)
-        return SolverFunction(plain[name], plain[f.lifted_name], traced[f.lifted_name], f.varies)
-
-    def solve(self, *args: Any) -> Any:
-        """The solvers are imported by programs that call them."""
-        return SOLVERS.solve(self.solver_function, *args)

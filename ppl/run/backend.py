@@ -17,10 +17,9 @@ from ppl.methods.run.phases import integrates_blocks
 from ppl.methods.run.settings import SampleSettings, Settings
 from ppl.records import dataclass, replace
 from ppl.run.memory_needed import numbers_of, numbers_of_chains
-from ppl.run.posterior_target import PosteriorTarget
-from ppl.run.two_backends import TwoBackends
-from ppl.system.cores import cores_of
+from ppl.run.posterior_target import PosteriorTarget, TwoBackends
 from ppl.system.distribution import requirements
+from ppl.system.threads import cores_of
 
 T = TypeVar("T", bound=Target)
 
@@ -185,7 +184,7 @@ def ready(settings: Settings) -> Any:
     """The device that JAX is to use; InferenceError where there is none, or no JAX."""
     if find_spec("jax") is None:
         raise MissingPackage('backend = "jax"', "JAX", *requirements("jax"))
-    from ppl.jax_backend.device import device_of, make_ready
+    from ppl.jax_backend.jit import device_of, make_ready
 
     make_ready()
     return device_of(settings.device)

@@ -4,11 +4,24 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from time import perf_counter
+from typing import Any
 
 from ppl.arguments import repr_of
 from ppl.errors import ArgumentError
 from ppl.kernel.advi.progress import Listener, Phase, Progress, silent
 from ppl.records import dataclass, field
+
+
+class Interrupted(KeyboardInterrupt):
+    """A run was interrupted; `fit` is what it gives so far: a Fit, or Chains."""
+
+    def __init__(self, fit: Any):
+        self.fit = fit
+        super().__init__(
+            "The run was interrupted. The partial fit is the attribute `fit` of this exception; "
+            'on_interrupt="return" returns it.'
+        )
+
 
 OF_DRAWS = (Phase.OTHER_MODES, Phase.MOVES)
 """Stages after the draws of q, which Ctrl-C leaves with the draws that there are."""

@@ -9,7 +9,7 @@ from ppl.memory import ARRAY_SIZES, available, in_bytes, out_of_memory
 from ppl.methods.initialise.lbfgs_path import LBFGS_PATH
 from ppl.methods.run.settings import SampleSettings, Settings
 from ppl.records import dataclass
-from ppl.system.cores import cores_of
+from ppl.system.threads import cores_of
 
 MATRICES = {"fullrank": 6, "ssvb": 6, "dsvi": 6, "laplace": 4}
 """Matrices (dim, dim) in memory at once: of the factor of q, its slopes, what a step remembers."""

@@ -5,13 +5,60 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.density.log_density import Floats, LogDensity, OfPosterior
+from ppl.density.log_density import LogDensity, OfPosterior
 from ppl.density.log_joint import LogJoint, Moving
+from ppl.density.many_points import BATCH
 from ppl.density.updated import UpdatedJoint
-from ppl.kernel.advi.target import Known, Target
+from ppl.kernel.advi.target import Forwarding, Known, Target, gradients, log_density_gradients
+from ppl.kernel.density.data import Floats, Rows
 from ppl.kernel.draws.names import variable_of
 from ppl.records import dataclass, replace
-from ppl.run.posterior_given import PosteriorGiven
+
+
+@dataclass(frozen=True)
+class PosteriorGiven(Forwarding):
+    """A target, its density at points that agree in `shared` coordinates (d,) by a `joint` of its own.
+
+    What depends on these alone is computed once for each of their values.
+    """
+
+    target: Target
+    joint: LogJoint
+    moving: tuple[int, ...]
+    shared: Rows
+
+    @property
+    def width(self) -> int:
+        return self.joint.width
+
+    def log_densities(self, us: Floats) -> Floats:
+        (values,) = self.by_groups(us, lambda some: (self.joint.values(some),))
+        return values
+
+    def log_density_gradients(self, us: Floats) -> tuple[Floats, Floats]:
+        values, found = self.by_groups(us, lambda some: self.joint.values_and_gradients(some, self.moving))
+        return values, found
+
+    def gradients_alone(self, us: Floats) -> Floats:
+        (found,) = self.by_groups(us, lambda some: (self.joint.gradients(some, self.moving),))
+        return found
+
+    def by_groups(self, us: Floats, f: Callable[[Floats], tuple[Floats, ...]]) -> list[Floats]:
+        """What f finds at points (n, dim), of which it is given those that agree, in their order."""
+        _, group = np.unique(us[:, self.shared], axis=0, return_inverse=True)
+        order = np.argsort(group.ravel(), kind="stable")
+        groups = np.split(order, np.flatnonzero(np.diff(group.ravel()[order])) + 1)
+        found = zip(*(few_repeated(f, us[some]) for some in groups), strict=True)
+        back = np.argsort(order)
+        return [np.concatenate(each)[back] for each in found]
+
+
+def few_repeated(f: Callable[[Floats], tuple[Floats, ...]], us: Floats) -> tuple[Floats, ...]:
+    """f at points (n, dim); fewer than are evaluated at once are repeated, which costs little here."""
+    few = len(us)
+    if few >= BATCH.fewest_points:
+        return f(us)
+    return tuple(each[:few] for each in f(np.resize(us, (BATCH.fewest_points, us.shape[1]))))
 
 
 @dataclass(frozen=True)
@@ -86,3 +133,42 @@ def parameters_of(posterior: LogDensity) -> tuple[str, ...]:
     """The names of the program's parameters."""
     declared = posterior.declared(include_tp=False, include_gq=False)
     return tuple(variable_of(v.entries[0]) if v.entries else v.name for v in declared)
+
+
+MANY = 20_000
+"""Gradients after which draws that are still moved would be done first by JAX, its compilation included."""
+
+
+ONE_BY_ONE = 16
+"""Points up to which the compiled code, one at a time, is faster than NumPy with all of them."""
+
+
+@dataclass(frozen=True)
+class TwoBackends(Forwarding):
+    """The `interpreted` density at many points, the compiled `target` at each alone.
+
+    Where `many_gradients` are to be taken they are compiled too.
+    """
+
+    interpreted: PosteriorTarget
+    target: Target
+    many_gradients: bool = False
+
+    def log_densities(self, us: Floats) -> Floats:
+        return self.interpreted.log_densities(us)
+
+    def log_density_gradients(self, us: Floats) -> tuple[Floats, Floats]:
+        if not self.many_gradients and len(us) <= ONE_BY_ONE:
+            values, slopes = zip(*map(self.target.log_density_gradient, us), strict=True)
+            return np.array(values), np.array(slopes)
+        return log_density_gradients(self.at(len(us)), us)
+
+    def gradients_alone(self, us: Floats) -> Floats:
+        return gradients(self.at(len(us)), us)
+
+    def at(self, points: int) -> Target:
+        """What computes gradients at so many points."""
+        return self.target if self.many_gradients or points == 1 else self.interpreted
+
+    def for_many_points(self, points: int) -> "TwoBackends":
+        return replace(self, many_gradients=points >= MANY)

@@ -13,7 +13,7 @@ from ppl.methods.run.settings import Settings
 from ppl.run.checkpoint import CheckpointOptions, fit_with, journal_of
 from ppl.run.processes import at_a_time
 from ppl.run.target import target_of
-from ppl.system.cores import cores_of
+from ppl.system.threads import cores_of
 
 KILLED = "The process of a run ended with status {} before the run did (-9: out of memory). Use fewer runs."
 

@@ -25,10 +25,8 @@ from ppl.run.posterior_target import PosteriorTarget
 from ppl.run.processes import Tell, at_a_time
 from ppl.run.table import Table, failures, tabulate
 from ppl.run.target import naming, note_of
-from ppl.system.cores import cores_of
-from ppl.system.distribution import requirements
-from ppl.system.extras import extra
-from ppl.system.threads import as_many_threads_as_pay
+from ppl.system.distribution import extra, requirements
+from ppl.system.threads import as_many_threads_as_pay, cores_of
 
 SECONDS_A_REPORT_OF_CHAINS = 0.1
 """Seconds between two reports of a chain."""

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 
 from ppl.records import dataclass
-from ppl.system.cores import cores_of
+from ppl.system.threads import cores_of
 
 
 @dataclass(frozen=True)

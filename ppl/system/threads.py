@@ -1,5 +1,6 @@
 """How many threads products of matrices are spread over while a model is fitted."""
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
@@ -9,6 +10,15 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from ppl.late import imported
+
+
+def cores_of(cores: int | None) -> int:
+    """As many as were asked for; None stands for all that this process may run on."""
+    if cores is not None:
+        return cores
+    allowed = getattr(os, "sched_getaffinity", None)  # of Linux: what a scheduler or a container gave
+    return len(allowed(0)) if allowed else os.cpu_count() or 1
+
 
 LEAST_SHARED_SIZE = 1 << 20
 """Threads gain more than it costs to keep them in step where an array has more numbers than this."""

@@ -20,8 +20,7 @@ from ppl.stdlib.record import Distribution, Impl
 from ppl.stdlib.supports import SUPPORTS
 from ppl.testing.differences import Floats, elementwise_slope, gradient
 from ppl.testing.law import Law
-from ppl.testing.parameters import Parameters, values_text
-from ppl.testing.tails import assert_tails
+from ppl.testing.tails import Parameters, assert_tails, values_text
 
 SCALARS = {"reals", "ints", "real", "int"}
 TAILS = ("log_density", "cdf", "lcdf", "lccdf")

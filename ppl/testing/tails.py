@@ -18,7 +18,16 @@ from ppl.records import dataclass
 from ppl.stdlib.record import Distribution, Impl
 from ppl.stdlib.supports import SUPPORTS
 from ppl.testing.differences import Floats, elementwise_slope, gradient
-from ppl.testing.parameters import Parameters, values_text
+
+Parameters = Sequence[float | int]
+
+
+def values_text(d: Distribution, parameters: Parameters) -> str:
+    names = [name for name, _ in d.args[1:]]
+    return (
+        ", ".join(f"{name} = {x:.6g}" for name, x in zip(names, parameters, strict=True)) or "no parameters"
+    )
+
 
 Ends = tuple[float, float]
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 import ppl
-from ppl.jax_backend.device import device_of, make_ready
+from ppl.jax_backend.jit import device_of, make_ready
 from ppl.jax_backend.not_traceable import NotTraceable
 from ppl.jax_backend.target import compiled_target
 from tests.benchmarks.clock import head, row

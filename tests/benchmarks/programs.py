@@ -78,7 +78,7 @@ def on_backend(posterior: ppl.Posterior, backend: str, rows: Any = None) -> Any:
     whole = posterior if rows is None else by_rows(posterior)
     if backend == "jax":
         from ppl.jax_backend.batches import compiled_by_rows
-        from ppl.jax_backend.device import make_ready
+        from ppl.jax_backend.jit import make_ready
         from ppl.jax_backend.not_traceable import NotTraceable
         from ppl.jax_backend.target import compiled_target
 

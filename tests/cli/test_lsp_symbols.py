@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from ppl.cli.lsp.blocks import blocks
 from ppl.cli.lsp.expected import WORDS, Place, call_at, expected, stands_for, terminals
+from ppl.cli.lsp.outline import blocks
 from ppl.cli.lsp.rename import renamed
 from ppl.cli.lsp.symbols import definition, names, place, same, visible
 from ppl.errors import ArgumentError

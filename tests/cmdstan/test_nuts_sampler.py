@@ -5,9 +5,8 @@ import pytest
 from toy_targets import ByPrecision
 
 from ppl.cmdstan.nuts.adaptation import DualAveraging, Schedule, StepSearch
-from ppl.cmdstan.nuts.metric import Metric
 from ppl.cmdstan.nuts.sampler import Plan, sample
-from ppl.cmdstan.nuts.trajectory import Hamiltonian, transition
+from ppl.cmdstan.nuts.trajectory import Hamiltonian, Metric, transition
 from ppl.results.fits.metric import covariance_of
 
 COVARIANCE = np.array([[1.0, 0.8, 0.0], [0.8, 1.0, 0.0], [0.0, 0.0, 25.0]])

@@ -14,13 +14,11 @@ pytest.importorskip("jax")
 
 import jax
 
-from ppl.jax_backend.iterations import Parts
+from ppl.jax_backend.iterations import SHORT_ARRAY, Parts, packed, unpacked
 from ppl.jax_backend.namespace import JAX
-from ppl.jax_backend.state import SHORT_ARRAY, packed, unpacked
 from ppl.jax_backend.target import COMPILED, CompiledTarget, compiled_target
 from ppl.kernel.advi.coordinates import Scaled
-from ppl.kernel.advi.estimators.reparameterised import reparameterised
-from ppl.kernel.advi.estimators.sticking_the_landing import sticking_the_landing
+from ppl.kernel.advi.estimators.reparameterised import reparameterised, sticking_the_landing
 from ppl.kernel.advi.families import FAMILIES
 from ppl.kernel.advi.families.ard_diagonal import ArdDiagonal
 from ppl.kernel.advi.families.low_rank import LowRank

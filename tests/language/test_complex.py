@@ -134,7 +134,7 @@ def test_solvers_have_derivatives_in_complex_arguments(solver: str) -> None:
 
 def test_an_equation_under_jax_too() -> None:
     pytest.importorskip("jax")
-    from ppl.jax_backend.device import make_ready
+    from ppl.jax_backend.jit import make_ready
     from ppl.jax_backend.target import compiled_target
 
     make_ready()

@@ -7,7 +7,7 @@ import pytest
 
 import ppl
 from ppl.errors import Rejection
-from ppl.kernel.emit.printing import OMITTED
+from ppl.kernel.emit.load import OMITTED
 from ppl.methods.recipes import RECIPES
 from ppl.stages import show_stage
 from ppl.stdlib.special import incomplete_beta

@@ -17,7 +17,6 @@ from ppl.kernel.draws.columns import chosen, folded
 from ppl.results.files.readers import read_all
 from ppl.results.fits.density import density, is_discrete, masses
 from ppl.results.fits.fit import variational
-from ppl.results.pictures.covariance import labelled
 from ppl.results.pictures.leave_one_out import loo_pit
 from ppl.results.pictures.marks import BAND_STEPS, band_of_ranks, band_of_uniform
 from ppl.results.pictures.material import (
@@ -30,7 +29,7 @@ from ppl.results.pictures.material import (
     read_trace,
     replicated_outcomes,
 )
-from ppl.results.pictures.pairs import worst
+from ppl.results.pictures.pairs import labelled, worst
 from ppl.results.pictures.table import KINDS, parts
 from ppl.results.report.log_lik import LogLik
 from ppl.results.report.reading import reading

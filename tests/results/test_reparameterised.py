@@ -1,7 +1,7 @@
 """A fit that is less than good names the non-centred form of its hierarchies."""
 
 import ppl
-from ppl.results.fits.reparameterised import non_centred_forms
+from ppl.results.fits.notes import non_centred_forms
 
 FUNNEL = "parameters { vector[9] x; real v; } model { v ~ normal(0, 3); x ~ normal(0, exp(v / 2)); }"
 TO_DO = (

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import ppl
-from ppl.results.fits.uncentred_data import advice_on, uncentred
+from ppl.results.fits.notes import advice_on, uncentred
 
 YEARS = np.arange(1975.0, 2006.0)
 

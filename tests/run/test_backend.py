@@ -13,8 +13,7 @@ from ppl.kernel.advi.target import for_many_points, without_blocks
 from ppl.methods.run.settings import SampleSettings, Settings
 from ppl.run import backend
 from ppl.run.backend import jax_pays
-from ppl.run.posterior_target import PosteriorTarget
-from ppl.run.two_backends import TwoBackends
+from ppl.run.posterior_target import PosteriorTarget, TwoBackends
 
 PROGRAM = """
 data { int N; vector[N] x; array[N] int<lower=0, upper=1> y; }

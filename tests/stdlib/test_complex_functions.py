@@ -7,8 +7,8 @@ from numpy.testing import assert_allclose
 from ppl.arrays import NUMPY
 from ppl.stdlib.functions import complex_decompositions as of_matrices
 from ppl.stdlib.functions import complex_elementary as elementary
+from ppl.stdlib.functions import complex_overloads as products
 from ppl.stdlib.functions import complex_parts as parts
-from ppl.stdlib.functions import complex_products as products
 from ppl.stdlib.functions import fourier
 
 V = np.array([1 + 2j, -0.5 + 0.3j, 2 - 1j])

@@ -8,8 +8,8 @@ import pytest
 from laws.every import every
 
 from ppl.arrays import AUTOGRAD, NUMPY, pullback, with_partials
+from ppl.kernel.language.first_order import FIRST_ORDER
 from ppl.stdlib.distributions.table import DISTRIBUTIONS
-from ppl.stdlib.first_order import FIRST_ORDER
 from ppl.stdlib.functions.table import FUNCTIONS
 from ppl.stdlib.record import Distribution
 from ppl.stdlib.supports import SUPPORTS

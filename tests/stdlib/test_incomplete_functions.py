@@ -9,8 +9,7 @@ from numpy.testing import assert_allclose
 
 from ppl.arrays import AUTOGRAD, NUMPY, value_and_grad
 from ppl.stdlib.special import incomplete_beta, incomplete_gamma
-from ppl.stdlib.special.incomplete_gamma import _fraction, _series
-from ppl.stdlib.special.large_shape import log_near_tail
+from ppl.stdlib.special.incomplete_gamma import _fraction, _series, log_near_tail
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 

@@ -8,8 +8,8 @@ import sys
 import numpy as np
 import pytest
 
-from ppl.system.cores import cores_of
 from ppl.system.freed_memory import keep_freed_memory
+from ppl.system.threads import cores_of
 
 CHURN = """
 import resource, sys
@@ -57,7 +57,7 @@ def test_fresh_pages_are_few_in_this_process_too():
 THREADS = """
 import ctypes, sys, threading
 import ppl
-from ppl.system.cores import cores_of
+from ppl.system.threads import cores_of
 model = ppl.compile_model("parameters { real x; } model { x ~ normal(0, 1); }")
 if sys.argv[1] == "few":
     model.condition({})

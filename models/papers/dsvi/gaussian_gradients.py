@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 import ppl
 from ppl.kernel.advi.estimators.estimate import Estimator
 from ppl.kernel.advi.estimators.reparameterised import reparameterised
-from ppl.kernel.advi.estimators.score_function import score_function
-from ppl.kernel.advi.estimators.stochastic_search import StochasticSearch
+from ppl.kernel.advi.estimators.stochastic_search import StochasticSearch, score_function
 from ppl.kernel.advi.families.diagonal import Diagonal
 from ppl.kernel.advi.steps.staged import Staged
 from ppl.run.posterior_target import PosteriorTarget

@@ -13,7 +13,7 @@ from stochastic_search.search import PILOT, RATE, VARIANCE, InCoordinates, Searc
 
 import ppl
 from ppl.kernel.advi.coordinates import Scaled
-from ppl.kernel.advi.estimators.control_variates import taylor
+from ppl.kernel.advi.estimators.stochastic_search import taylor
 from ppl.posterior import Posterior
 from ppl.run.posterior_target import PosteriorTarget
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ppl.kernel.advi.estimators.control_variates import Quadratic
+from ppl.kernel.advi.estimators.stochastic_search import Quadratic
 from ppl.kernel.advi.families.family import Family
 from ppl.kernel.advi.target import Array, Target
 

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl.kernel.advi.coordinates import Scaled
-from ppl.kernel.advi.estimators.control_variates import ControlVariate, Quadratic
-from ppl.kernel.advi.estimators.stochastic_search import StochasticSearch
+from ppl.kernel.advi.estimators.stochastic_search import ControlVariate, Quadratic, StochasticSearch
 from ppl.kernel.advi.families.family import Family
 from ppl.kernel.advi.families.full_rank import FullRank
 from ppl.kernel.advi.steps.averaging import Polynomial

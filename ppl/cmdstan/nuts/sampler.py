@@ -6,8 +6,7 @@ from math import nan
 import numpy as np
 
 from ppl.cmdstan.nuts.adaptation import DualAveraging, Schedule, StepSearch
-from ppl.cmdstan.nuts.metric import Metric
-from ppl.cmdstan.nuts.trajectory import Hamiltonian, Position, Transition, first_step, transition
+from ppl.cmdstan.nuts.trajectory import Hamiltonian, Metric, Position, Transition, first_step, transition
 from ppl.kernel.advi.target import Array, Target
 from ppl.methods.nuts.chain import STATISTICS, Chain, Draws
 from ppl.records import dataclass, field

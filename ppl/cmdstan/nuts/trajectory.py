@@ -5,12 +5,40 @@ Hoffman and Gelman (2014), JMLR 15, Algorithm 3, with the multinomial draws and 
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import exp, inf, isfinite, log, log1p
 
 import numpy as np
 
-from ppl.cmdstan.nuts.metric import Metric
 from ppl.kernel.advi.target import Array, Target
+
+
+@dataclass(frozen=True, eq=False)
+class Metric:
+    """`inverse` is the inverse metric: its diagonal (dim,), or the whole (dim, dim)."""
+
+    inverse: Array
+
+    @cached_property
+    def root(self) -> Array:
+        """R with R R' the metric: its diagonal (dim,), or (dim, dim).
+
+        Raises:
+            numpy.linalg.LinAlgError: the inverse metric is not positive definite.
+        """
+        if self.inverse.ndim == 1:
+            return np.asarray(self.inverse**-0.5)
+        return np.asarray(np.linalg.inv(np.linalg.cholesky(self.inverse)).T)
+
+    def momentum(self, rng: np.random.Generator) -> Array:
+        """A draw (dim,) from the normal that has the metric as its covariance."""
+        z = rng.standard_normal(len(self.inverse))
+        return self.root * z if self.inverse.ndim == 1 else self.root @ z
+
+    def velocity(self, momentum: Array) -> Array:
+        """The change of the position (dim,) in a unit of time."""
+        return self.inverse * momentum if self.inverse.ndim == 1 else self.inverse @ momentum
+
 
 MOST_ENERGY_ERROR = 1000.0
 """A trajectory whose energy rises by more than this diverges."""

@@ -5,14 +5,33 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from pathlib import Path
 
-from ppl.cmdstan.tools.messages import described
+from ppl.errors import ModelError
 from ppl.kernel.language import ast
 from ppl.kernel.language.facts import Facts
 from ppl.kernel.language.program_text import read_source
+from ppl.programs.lints import Lint
 from ppl.programs.pedantic import lints
 from ppl.programs.usage_lints import without_density
 from ppl.source import SourceText
 from ppl.structure.discrete.check import checked
+
+SYNTAX_CODES = "PPL1"
+"""How the codes of syntax errors begin."""
+
+
+def described(found: ModelError | Lint) -> str:
+    """Its place, its line with carets, the sentence and what to do."""
+    span = found.span
+    place = f"in '{span.source.name}', line {span.line}, column {span.column}:"
+    return "\n".join(filter(None, [place, span.excerpt(), found.message, found.hint]))
+
+
+def error_lines(error: ModelError) -> Iterator[str]:
+    """Each error of a program, after the words `Syntax error` or `Semantic error`."""
+    for each in (error, *error.others):
+        kind = "Syntax" if each.code.startswith(SYNTAX_CODES) else "Semantic"
+        yield f"{kind} error {described(each)}\n"
+
 
 NO_PRIOR = "PPL001"
 

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable, Sequence
 
-from ppl.cmdstan.tools.messages import error_lines
+from ppl.cmdstan.tools.program import error_lines
 from ppl.errors import ModelError, PPLError
 
 

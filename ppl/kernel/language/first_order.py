@@ -15,8 +15,24 @@ from ppl.kernel.language.higher_order import HIGHER_ORDER
 from ppl.kernel.language.laplace import LAPLACE
 from ppl.kernel.language.scope import UserFunction
 from ppl.kernel.language.walk import closure, definitions, statements, variables, walk
-from ppl.stdlib.first_order import FIRST_ORDER
 from ppl.types import INT, element_type
+
+FAMILIES = (
+    *("beta", "beta_proportion", "gamma", "chi_square", "inv_gamma", "inv_chi_square"),
+    *("scaled_inv_chi_square", "neg_binomial", "neg_binomial_2", "student_t", "von_mises"),
+)
+"""Families whose cumulative distribution functions are such."""
+
+FIRST_ORDER = frozenset(
+    (
+        *(f"{family}_{tail}" for family in FAMILIES for tail in ("cdf", "lcdf", "lccdf")),
+        *("gamma_p", "gamma_q", "inc_beta", "inv_inc_beta", "student_t_qf"),
+        *("hypergeometric_2F1", "hypergeometric_3F2", "hypergeometric_pFq"),
+        *("complex_schur_decompose", "complex_schur_decompose_t", "complex_schur_decompose_u"),
+    )
+)
+"""Their names in a program."""
+
 
 Names = frozenset[str]
 NEVER = frozenset({*HIGHER_ORDER, *LAPLACE, *UNSUPPORTED, "hmm_marginal", "hmm_hidden_state_prob"})

@@ -18,8 +18,7 @@ from ppl.kernel.advi.start import Init, Warm, start_point
 from ppl.kernel.advi.target import Array, Target
 from ppl.methods.run.settings import SampleSettings
 from ppl.records import dataclass
-from ppl.system.distribution import requirements
-from ppl.system.extras import extra
+from ppl.system.distribution import extra, requirements
 
 STATISTICS = ("logp", "mean_tree_accept", "step_size", "depth", "n_steps", "diverging", "energy")
 """What nutpie calls the columns of `Draws.statistics`."""

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from typing import Any, Protocol
 
 from ppl.kernel.ir import nodes as ir
-from ppl.kernel.ir.names import Fresh, fresh_names
+from ppl.kernel.ir.operators import Fresh, fresh_names
 from ppl.kernel.ir.printer import expr
 from ppl.records import dataclass, field
 from ppl.source import Span

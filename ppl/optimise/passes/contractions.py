@@ -11,8 +11,7 @@ from typing import Any, cast
 
 from ppl.kernel.ir import nodes as ir
 from ppl.kernel.ir.linear import trips
-from ppl.kernel.ir.names import Fresh, fresh_names
-from ppl.kernel.ir.operators import binary
+from ppl.kernel.ir.operators import Fresh, binary, fresh_names
 from ppl.kernel.ir.walk import (
     assigned_names,
     has_effects,

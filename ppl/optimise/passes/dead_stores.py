@@ -18,7 +18,7 @@ from ppl.kernel.ir.walk import (
     with_blocks,
 )
 from ppl.stdlib import batching
-from ppl.stdlib.functions.transparent import TRANSPARENT
+from ppl.stdlib.functions.fills import TRANSPARENT
 from ppl.types import INT
 
 

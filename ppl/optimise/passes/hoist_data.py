@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from ppl.kernel.ir import nodes as ir
-from ppl.kernel.ir.names import Fresh, fresh_names
+from ppl.kernel.ir.operators import Fresh, fresh_names
 from ppl.kernel.ir.walk import (
     EXPRESSIONS,
     Rewriter,

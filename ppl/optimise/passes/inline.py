@@ -10,11 +10,12 @@ from typing import Any
 
 from ppl.kernel.ir import nodes as ir
 from ppl.kernel.ir.fold import folded
-from ppl.kernel.ir.names import Fresh
+from ppl.kernel.ir.operators import Fresh, fresh_names
 from ppl.kernel.ir.walk import (
     Rewriter,
     assigned_names,
     ends_in,
+    functions_where,
     used_names,
     walk,
     with_parts,
@@ -215,3 +216,26 @@ def rename(node: Any, names: Mapping[str, str], values: Mapping[str, ir.Expr]) -
         case ir.Declare(name=n) | ir.Assign(name=n) | ir.Update(name=n) | ir.Scatter(name=n):
             node = replace(node, name=names.get(n, n))
     return with_parts(node, lambda part: rename(part, names, values))
+
+
+def inline_calls(p: ir.Program) -> ir.Program:
+    """Functions with loops are inlined, so that their index sets are known from data."""
+    functions, fresh = looping(p.functions), fresh_names("_out")
+    return p.with_density(lambda body: written(body, functions, fresh))
+
+
+def looping(functions: Sequence[ir.Function]) -> dict[str, ir.Function]:
+    """The functions with a loop in them, or in one that they call."""
+    names = functions_where(functions, lambda n: isinstance(n, ir.For))
+    return {f.name: f for f in functions if f.name in names}
+
+
+def written(body: Sequence[ir.Stmt], functions: Mapping[str, ir.Function], fresh: Fresh) -> ir.Stmts:
+    out: list[ir.Stmt] = []
+    for s in body:
+        try:
+            is_loop = isinstance(s, ir.Loop)  # loops write out what helps them
+            out += [s] if is_loop else Inline(functions, fresh).statement(s)
+        except NotInlinable:
+            out.append(s)
+    return tuple(out)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 
 from ppl.kernel.ir import nodes as ir
-from ppl.kernel.ir.names import Fresh, fresh_names
+from ppl.kernel.ir.operators import Fresh, fresh_names
 from ppl.kernel.ir.varying import may_end, unknown_in, unknown_names, varies
 from ppl.kernel.ir.walk import bottom_up, ends_in, in_branches, is_end, jumps, walk
 from ppl.optimise.passes.inline import has_return

@@ -16,11 +16,10 @@ from ppl.kernel.ir.varying import varies
 from ppl.kernel.ir.walk import implicit_arguments_of, parts_of, used_names, walk
 from ppl.optimise.passes.batch import Batch, Dependent, Lifting, any_axes, first_entry, helper, spread_over
 from ppl.stdlib import batching, over_draws, spans
-from ppl.stdlib.functions.fills import rep_array
+from ppl.stdlib.functions.fills import TRANSPARENT, rep_array
 from ppl.stdlib.functions.log_sums import log_sum_exp
 from ppl.stdlib.functions.operators import OPERATORS
 from ppl.stdlib.functions.sums import product, total
-from ppl.stdlib.functions.transparent import TRANSPARENT
 from ppl.stdlib.record import Impl, LeadingAxis
 from ppl.types import (
     INT,

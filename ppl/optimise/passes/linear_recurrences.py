@@ -13,8 +13,7 @@ from functools import partial, reduce
 from ppl.kernel.ir import nodes as ir
 from ppl.kernel.ir.linear import is_numbered_by, linear
 from ppl.kernel.ir.lower_expr import library_apply
-from ppl.kernel.ir.names import Fresh, fresh_names
-from ppl.kernel.ir.operators import binary
+from ppl.kernel.ir.operators import Fresh, binary, fresh_names
 from ppl.kernel.ir.walk import (
     assigned_names,
     backward_slice,

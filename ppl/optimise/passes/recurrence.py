@@ -10,7 +10,7 @@ from typing import Any
 
 from ppl.kernel.ir import nodes as ir
 from ppl.kernel.ir.linear import Linear, int_sum, is_numbered_by, linear, linear_index
-from ppl.kernel.ir.names import Fresh
+from ppl.kernel.ir.operators import Fresh
 from ppl.kernel.ir.walk import (
     assigned_names,
     implicit_arguments_of,

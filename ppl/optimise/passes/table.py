@@ -47,7 +47,7 @@ class Pass:
 PASSES: Mapping[str, Pass] = {
     each.name: each
     for each in (
-        Pass("inline", "inline_calls.inline_calls"),
+        Pass("inline", "inline.inline_calls"),
         Pass("tuple-parts", "tuple_parts.tuple_parts"),
         Pass("induction-variables", "induction_variables.replace_induction_variables"),
         Pass("privatise", "privatise.privatise"),

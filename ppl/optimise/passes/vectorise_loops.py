@@ -7,21 +7,67 @@ Python; a note gives the reason.
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from functools import partial
+from typing import TypeGuard
 
 from ppl.kernel.ir import nodes as ir
-from ppl.kernel.ir.varying import unknown_in, unknown_names, varying_names
-from ppl.kernel.ir.walk import Rewriter, assigned_names, used_names, with_blocks
+from ppl.kernel.ir.operators import Fresh
+from ppl.kernel.ir.varying import unknown_in, unknown_names, varies, varying_names
+from ppl.kernel.ir.walk import (
+    Rewriter,
+    assigned_names,
+    backward_slice,
+    has_effects,
+    in_branches,
+    jumps,
+    used_names,
+    walk,
+    with_blocks,
+)
 from ppl.optimise.passes.batch import Batch, Dependent, Lifting, LiftOptions
-from ppl.optimise.passes.inline import Inline, NotInlinable
+from ppl.optimise.passes.inline import Inline, NotInlinable, rename
 from ppl.optimise.passes.iterations import Around, loop_as_arrays, remaining_loop, run_statement
 from ppl.optimise.passes.jumps import with_exit_flags
+from ppl.optimise.passes.loop_body import outer_writes
 from ppl.optimise.passes.ragged import arrays_by_size, arrays_by_width
-from ppl.optimise.passes.recurrence import recurrence
-from ppl.optimise.passes.scan import scanned
+from ppl.optimise.passes.recurrence import EFFECTS, recurrence
+from ppl.optimise.passes.scan import scanned, silent
 from ppl.optimise.passes.tuple_parts import in_parts
-from ppl.optimise.passes.until_break import until_break
 from ppl.records import dataclass, field, replace
 from ppl.source import Span
+from ppl.types import INT
+
+STOPS = tuple(kind for kind in EFFECTS if kind not in (ir.Jump, ir.While))
+
+
+def until_break(s: ir.For, fresh: Fresh, unknown: Collection[str]) -> tuple[ir.Stmts, ir.For]:
+    """The statements that find the last iteration, and the loop that ends there.
+
+    Raises:
+        Dependent: nothing breaks it off, or what the loop computes or what is `unknown` decides when.
+    """
+    if not any(jumps(each, "break") for each in s.body):
+        raise Dependent("nothing ends the loop early")
+    own = assigned_names(s.body) - outer_writes(s).keys()
+    search = backward_slice(silent(s.body, own), (), jumps)  # what decides whether it goes on
+    if used_names(search) & outer_writes(s).keys() or varies(search, unknown):
+        raise Dependent("`break` ends the loop early")
+    if has_effects(search) or any(isinstance(n, STOPS) for n in walk(search)):
+        raise Dependent("it has an effect beyond the target and its own variables")
+    names = {name: fresh(name) for name in sorted(assigned_names(search) | {s.variable})}
+    last, here = ir.Var(fresh("last"), INT), ir.Var(names[s.variable], INT)
+    found = ir.Assign(last.name, here, s.span)
+    renamed = tuple(rename(each, names, {}) for each in search)
+    body = in_branches(renamed, lambda each: (found, each) if is_break(each) else (each,))
+    before = (
+        ir.Assign(last.name, s.upper, s.span, declares=True),
+        ir.For(here.name, s.lower, s.upper, body, s.span),
+    )
+    steps = in_branches(s.body, lambda each: (replace(each, word="continue") if is_break(each) else each,))
+    return before, replace(s, upper=last, body=steps)
+
+
+def is_break(s: ir.Stmt) -> TypeGuard[ir.Jump]:
+    return isinstance(s, ir.Jump) and s.word == "break"
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ from ppl.results.fits.fit import fit_with_journal
 from ppl.run.identity import data_hash, program_hash
 from ppl.run.memory_needed import require_memory_of_simulations
 from ppl.run.processes import Tell, at_a_time
-from ppl.system.cores import cores_of
+from ppl.system.threads import cores_of
 
 Ints = NDArray[np.int64]
 

@@ -11,11 +11,10 @@ from ppl.records import dataclass, replace
 from ppl.results.doctor import structure
 from ppl.results.doctor.change import written
 from ppl.results.doctor.counts import dispersion, zeros
-from ppl.results.doctor.dependence import dependence
+from ppl.results.doctor.dependence import dependence, influential
 from ppl.results.doctor.evidence import Evidence, Outcome
 from ppl.results.doctor.finding import Finding
 from ppl.results.doctor.parameters import conflict, narrowest, prior_predictive, uninformed, units
-from ppl.results.doctor.rows import influential
 from ppl.results.doctor.shape import family, loo_pit, outliers, repeated
 from ppl.results.pictures.canvas import save
 from ppl.results.pictures.statistic import statistic

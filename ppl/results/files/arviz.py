@@ -10,8 +10,7 @@ from ppl.kernel.draws.columns import Floats, reshape, variables
 from ppl.kernel.draws.names import part_columns
 from ppl.results.files.arviz_versions import from_groups, group_names
 from ppl.results.files.axes import Axes
-from ppl.system.distribution import VERSION
-from ppl.system.extras import extra
+from ppl.system.distribution import VERSION, extra
 
 PREDICTIVE, POINTWISE, OBSERVED = "y_rep", "log_lik", "y"
 REPLICATED = "_rep"

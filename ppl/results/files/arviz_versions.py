@@ -6,8 +6,7 @@ from importlib.util import find_spec
 from io import BytesIO
 from typing import Any
 
-from ppl.system.distribution import requirements
-from ppl.system.extras import extra
+from ppl.system.distribution import extra, requirements
 
 
 def from_groups(

@@ -26,14 +26,13 @@ from ppl.results.arguments.of_settings import format_value
 from ppl.results.arguments.tree import Values
 from ppl.results.files.arviz_versions import netcdf_bytes
 from ppl.results.files.stan_csv import OF_NUTS, chain_lines
-from ppl.results.fits.codes import codes
+from ppl.results.fits.notes import codes
 from ppl.results.fits.variables import VariablesOfDraws
 from ppl.results.report.style import TableStyle
 from ppl.results.report.summary import ChainSummary, as_html, summary_of_chains
 from ppl.run.identity import entries_of
-from ppl.run.interrupted import Interrupted
 from ppl.run.keywords import ProgressOptions, SampleKeywords, take_options, takes
-from ppl.run.listener import listener_of, logging_stages
+from ppl.run.listener import Interrupted, listener_of, logging_stages
 from ppl.run.sampling import sample_chains
 from ppl.run.table import Table
 

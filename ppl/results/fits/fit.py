@@ -42,11 +42,9 @@ from ppl.results.files.formats import require_name_of_fit
 from ppl.results.files.provenance import Provenance
 from ppl.results.fits import saved
 from ppl.results.fits.chains import Chains, sample_from
-from ppl.results.fits.codes import codes
 from ppl.results.fits.log_evidence import evidence_of, no_evidence, unknown_evidence
 from ppl.results.fits.metric import save_warm_start
-from ppl.results.fits.reparameterised import non_centred_forms
-from ppl.results.fits.uncentred_data import advice_on
+from ppl.results.fits.notes import advice_on, codes, non_centred_forms
 from ppl.results.fits.variables import VariablesOfDraws
 from ppl.results.report.style import TableStyle
 from ppl.results.report.summary import Summary, as_html, summarise
@@ -54,9 +52,8 @@ from ppl.run.checkpoint import Checkpoint, CheckpointOptions
 from ppl.run.checksum import NONSENSE, damage_reported
 from ppl.run.driver import draws_of, fit_posterior, threads_of_fit
 from ppl.run.identity import entries_of, refuse_mismatch
-from ppl.run.interrupted import Interrupted
 from ppl.run.keywords import RunOptions, SampleKeywords, VariationalKeywords, take_options, takes
-from ppl.run.listener import Deadline, listener_of, logging_stages
+from ppl.run.listener import Deadline, Interrupted, listener_of, logging_stages
 from ppl.run.memory_needed import memory_required, require_memory
 from ppl.run.more_draws import (
     MORE_DRAWS_STREAM,

@@ -48,7 +48,7 @@ from ppl.results.report.style import TableStyle
 from ppl.results.report.summary import Summary
 from ppl.run.identity import positive_transform
 from ppl.run.posterior_target import parameters_of
-from ppl.system.extras import extra
+from ppl.system.distribution import extra
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,1 +1,1 @@
-"""Pictures of fits: a table of kinds (`kinds.py`), one file each, that draw what `material.py` holds."""
+"""Pictures of fits: a table of kinds (`table.py`), which draw what `material.py` holds."""

@@ -3,19 +3,15 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from ppl.results.pictures.covariance import COVARIANCE
 from ppl.results.pictures.effects import EFFECTS_KIND
-from ppl.results.pictures.elbo import ELBO
-from ppl.results.pictures.energy import ENERGY_KIND
-from ppl.results.pictures.forest import FOREST
 from ppl.results.pictures.kind import Kind
 from ppl.results.pictures.leave_one_out import KHAT, LOO_PIT
-from ppl.results.pictures.marginals import MARGINALS, PRIOR_KIND
+from ppl.results.pictures.marginals import FOREST, MARGINALS, PRIOR_KIND
 from ppl.results.pictures.material import Material
-from ppl.results.pictures.pairs import PAIRS
+from ppl.results.pictures.pairs import COVARIANCE, PAIRS
 from ppl.results.pictures.ppc import PPC, ROOTOGRAM
 from ppl.results.pictures.predictive import GROUPS_KIND, PREDICTIVE
-from ppl.results.pictures.trace import RANK, TRACE_KIND
+from ppl.results.pictures.trace import ELBO, ENERGY_KIND, RANK, TRACE_KIND
 
 _EVERY = (FOREST, MARGINALS, PRIOR_KIND, PPC, PREDICTIVE, GROUPS_KIND, ROOTOGRAM, LOO_PIT, KHAT, EFFECTS_KIND)
 _OF_DRAWS = (PAIRS, COVARIANCE, TRACE_KIND, RANK, ENERGY_KIND, ELBO)

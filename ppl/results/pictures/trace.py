@@ -4,10 +4,93 @@ from itertools import cycle
 
 import numpy as np
 
-from ppl.results.pictures.canvas import COLOURS, Look, Panels, around, legend, panels
-from ppl.results.pictures.kind import COLUMN, RUNS, Kind, always
-from ppl.results.pictures.marks import band_of_ranks, ecdf_differences
-from ppl.results.pictures.material import Draws, Material
+from ppl.kernel.draws.columns import Floats
+from ppl.results.pictures.canvas import (
+    COLOURS,
+    FITTED,
+    GREY,
+    OTHER,
+    Look,
+    Panels,
+    around,
+    legend,
+    panels,
+    without_heights,
+)
+from ppl.results.pictures.kind import COLUMN, ELBO_TRACE, ENERGY, RUNS, Kind, always
+from ppl.results.pictures.marks import band_of_ranks, ecdf_differences, marginal
+from ppl.results.pictures.material import Draws, Material, Trace
+
+
+def draw_energy(material: Material, look: Look) -> Panels:
+    """A panel for each chain, with its fraction of missing information."""
+    files = material.files
+    each = panels(look, len(files), min(len(files), 4 if look.wide else 2), 1.9)
+    for file, axes in zip(files, each, strict=True):
+        energy = file.internal["energy__"]
+        marginal(axes, energy - energy.mean(), FITTED, "energy", True)
+        marginal(axes, np.diff(energy), OTHER, "change", False)
+        without_heights(axes, title=f"{file.path.name}: BFMI {bfmi(energy):.2f}", ylim=(0, None))
+        axes.locator_params(axis="x", nbins=5)
+    legend(each)
+    around(each, "energy less its mean, and its change from draw to draw", "density")
+    return each
+
+
+def bfmi(energy: Floats) -> float:
+    """The Bayesian fraction of missing information of a chain."""
+    return float(np.square(np.diff(energy)).sum() / np.square(energy - energy.mean()).sum())
+
+
+ENERGY_KIND = Kind(
+    "energy",
+    draw_energy,
+    always(
+        "Energy",
+        "Where the change is much narrower than the energy (a BFMI below 0.3), chains explore the tails "
+        "slowly.",
+    ),
+    (ENERGY,),
+)
+
+
+def draw_elbo(material: Material, look: Look) -> Panels:
+    trace = material.trace or Trace(np.zeros((0, 2)))
+    each = panels(look, 1, 1, 3.2 if look.wide else 2.8)
+    axes, (iterations, values) = each[0], trace.points.T
+    axes.plot(iterations, values, color=FITTED, marker="o", markersize=2.5, linewidth=1)
+    late = values[len(values) // 4 :]
+    spread = max(float(np.ptp(late)), 1.0)
+    lowest = float(late.min()) - 0.25 * spread
+    axes.set_ylim(min(lowest, values[-1] - 0.25 * spread), float(values.max()) + 0.25 * spread)
+    below = values < lowest
+    if below.any():
+        axes.plot(iterations[below], np.full(below.sum(), axes.get_ylim()[0]), "v", color=GREY, clip_on=False)
+    axes.axvline(iterations[-1], color=OTHER, linewidth=1, linestyle="--")
+    axes.annotate(
+        f"{trace.ending} at {iterations[-1]:g}",
+        (iterations[-1], 0.04),
+        xycoords=("data", "axes fraction"),
+        xytext=(-5, 0),
+        textcoords="offset points",
+        ha="right",
+        color=OTHER,
+    )
+    axes.set(xlabel="iteration", ylabel="ELBO (nats)", title="ELBO by iteration")
+    return each
+
+
+ELBO = Kind(
+    "elbo",
+    draw_elbo,
+    always(
+        "ELBO",
+        "If the ELBO was still rising at the end, use more iterations. Triangles are early values below "
+        "the picture.",
+    ),
+    (ELBO_TRACE,),
+    values="y",
+)
 
 
 def has_order(material: Material) -> bool:

@@ -16,7 +16,7 @@ from ppl.methods.diagnose.convergence import ess_bulk, ess_tail, mcse_mean, mcse
 from ppl.methods.diagnose.level import Level
 from ppl.records import dataclass, fields, replace
 from ppl.results.report.style import USUAL, TableStyle
-from ppl.system.extras import extra
+from ppl.system.distribution import extra
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,9 +7,9 @@ from ppl.arrays import Array, Namespace
 from ppl.stdlib.distributions import multi_normal
 from ppl.stdlib.functions.products import transposed
 from ppl.stdlib.functions.solves import mdivide_right
+from ppl.stdlib.linear_recurrence import states_after
 from ppl.stdlib.moments import Moments
 from ppl.stdlib.record import Distribution
-from ppl.stdlib.recurrence import states_after
 from ppl.stdlib.special.constants import LOG_TWO_PI
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from ppl.arrays import Array, Namespace
 from ppl.memory import require_room
+from ppl.stdlib.functions import sizes
 from ppl.stdlib.functions.checks import require, require_index, require_size
 from ppl.stdlib.functions.sizes import MAX_DIMS
 from ppl.stdlib.record import Function, Impl, function, leading
@@ -123,3 +124,6 @@ FUNCTIONS = (
     function("identity_matrix", "the n by n identity", ("(int) => matrix", identity_matrix)),
     function("uniform_simplex", "n equal shares of one", ("(int) => vector", uniform_simplex)),
 )
+
+TRANSPARENT = frozenset({rep_array, *(o.impl for f in sizes.FUNCTIONS for o in f.overloads)})
+"""What asks for shapes alone or is made of operators: any value that has those will do."""

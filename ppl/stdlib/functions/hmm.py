@@ -10,8 +10,8 @@ import numpy as np
 from ppl.arrays import Array, Namespace, flip, with_vjps
 from ppl.stdlib.constraints.simplex import ROW_STOCHASTIC_MATRIX, SIMPLEX
 from ppl.stdlib.functions.products import transposed
+from ppl.stdlib.linear_recurrence import states_after
 from ppl.stdlib.record import Function, guarded, leading
-from ppl.stdlib.recurrence import states_after
 
 
 def step(xp: Namespace, p: Array, gamma: Array) -> Array:

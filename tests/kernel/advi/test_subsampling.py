@@ -4,10 +4,9 @@ from regressions import LogisticRows
 from toy_targets import correlated, numeric_gradient
 
 from ppl.errors import InferenceError
-from ppl.kernel.advi import row_order
+from ppl.kernel.advi import subsampling
 from ppl.kernel.advi.coordinates import Scaled
-from ppl.kernel.advi.row_order import permuted, rows_in_order
-from ppl.kernel.advi.subsampling import ALL_ROWS, Minibatches, minibatch, rows_of
+from ppl.kernel.advi.subsampling import ALL_ROWS, Minibatches, minibatch, permuted, rows_in_order, rows_of
 
 N, DIM = 103, 3
 
@@ -56,7 +55,7 @@ def test_an_order_by_formula_has_every_row_once(n_rows):
 
 def test_an_order_by_formula_is_as_random_as_a_shuffle(monkeypatch):
     """Counts of 100,000 first rows in 1,000 cells, and the correlation of neighbours, of 10^9 rows."""
-    monkeypatch.setattr(row_order, "MOST_SHUFFLED", 100)
+    monkeypatch.setattr(subsampling, "MOST_SHUFFLED", 100)
     n_rows, first = 10**9, 100_000
     rows = rows_in_order(n_rows, 3, 0, slice(0, first))
     assert len(np.unique(rows)) == first
@@ -69,7 +68,7 @@ def test_an_order_by_formula_is_as_random_as_a_shuffle(monkeypatch):
 
 
 def test_the_last_batch_of_an_order_by_formula_is_what_is_left(monkeypatch):
-    monkeypatch.setattr(row_order, "MOST_SHUFFLED", 100)
+    monkeypatch.setattr(subsampling, "MOST_SHUFFLED", 100)
     batches = Minibatches(10, seed=1)
     rows = [batches.rows(N, k) for k in range(batches.per_epoch(N))]
     assert [len(batch) for batch in rows] == [10] * 10 + [3]

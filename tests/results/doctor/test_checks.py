@@ -13,11 +13,10 @@ from ppl.kernel.language.parser import parse
 from ppl.methods.diagnose.level import Level
 from ppl.programs.pages import pages
 from ppl.results.doctor.counts import dispersion, zeros
-from ppl.results.doctor.dependence import dependence
+from ppl.results.doctor.dependence import dependence, influential
 from ppl.results.doctor.doctor import FALSE_ALARMS, OF_ALL, OF_OUTCOMES, TIERS, examine
 from ppl.results.doctor.evidence import Column, Evidence, Geometry, Parameter, Prior
 from ppl.results.doctor.parameters import conflict, prior_predictive, uninformed, units
-from ppl.results.doctor.rows import influential
 from ppl.results.doctor.shape import family, loo_pit, outliers, repeated
 from ppl.results.doctor.statement import Statement
 from ppl.results.doctor.structure import (

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ppl.results.doctor.power_scaling import cjs, sensitivity
+from ppl.results.doctor.parameters import cjs, sensitivity
 
 
 def test_the_distance_of_the_same_weights_is_zero_and_of_disjoint_ones_one():

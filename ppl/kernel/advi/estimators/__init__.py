@@ -1,10 +1,8 @@
 """Gradient estimators of the ELBO."""
 
 from ppl.kernel.advi.estimators.estimate import Estimator
-from ppl.kernel.advi.estimators.reparameterised import reparameterised
-from ppl.kernel.advi.estimators.score_function import black_box, score_function
-from ppl.kernel.advi.estimators.sticking_the_landing import sticking_the_landing
-from ppl.kernel.advi.estimators.stochastic_search import StochasticSearch
+from ppl.kernel.advi.estimators.reparameterised import reparameterised, sticking_the_landing
+from ppl.kernel.advi.estimators.stochastic_search import StochasticSearch, black_box, score_function
 
 ESTIMATORS: dict[str, Estimator] = {
     "reparameterised": reparameterised,

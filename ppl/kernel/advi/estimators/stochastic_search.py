@@ -1,19 +1,108 @@
 """Stochastic search with control variates (Paisley, Blei and Jordan 2012, Algorithm 1)."""
 
-from collections.abc import Sequence
-from math import ceil
+from collections.abc import Callable, Sequence
+from math import ceil, sqrt
 from typing import NamedTuple
 
 import numpy as np
 
 from ppl.errors import InferenceError
-from ppl.kernel.advi.estimators.control_variates import ControlVariate, Quadratic, taylor
 from ppl.kernel.advi.estimators.estimate import Estimate
-from ppl.kernel.advi.estimators.score_function import PILOT_DRAWS
 from ppl.kernel.advi.families.family import Family
 from ppl.kernel.advi.finite_draws import Draws, draws_with_density
-from ppl.kernel.advi.target import Array, Target
+from ppl.kernel.advi.numerics.hessian import hessian
+from ppl.kernel.advi.target import Array, Target, blame
 from ppl.records import dataclass
+
+PILOT_DRAWS = 20
+"""Draws that the scales of the control variates are estimated from."""
+
+
+def score_function(
+    target: Target, family: Family, params: Array, n: int, rng: np.random.Generator
+) -> Estimate:
+    """Average log p(u) times the score of q in params; the entropy is in closed form (Paisley eq. 6)."""
+    draws = draws_with_density(target, family, params, n, rng)
+    noisy = draws.log_density @ family.params_score(params, draws.u) / n
+    gradient = noisy + family.entropy_gradient(params)
+    return Estimate(gradient, float(draws.log_density.mean()), draws.dropped)
+
+
+def black_box(target: Target, family: Family, params: Array, n: int, rng: np.random.Generator) -> Estimate:
+    """BBVI's gradient with the score itself as control variate (Ranganath, Gerrish and Blei 2014, eq. 9-12).
+
+    The scales a* of the control variate, one an entry of params, are estimated from pilot draws of their own,
+    which keeps the gradient unbiased. At q = p it has no noise.
+    """
+    pilot = draws_with_density(target, family, params, PILOT_DRAWS, rng)
+    a = _best_scales(*_excess_and_score(family, params, pilot.u, pilot.log_density))
+    draws = draws_with_density(target, family, params, n, rng)
+    excess, score = _excess_and_score(family, params, draws.u, draws.log_density)
+    gradient = ((excess[:, None] - a) * score).mean(axis=0)
+    return Estimate(gradient, float(draws.log_density.mean()), pilot.dropped + draws.dropped)
+
+
+def _excess_and_score(family: Family, params: Array, u: Array, log_density: Array) -> tuple[Array, Array]:
+    """log p - log q (n,), and the score of q in params (n, size)."""
+    return log_density - family.log_density(params, u), family.params_score(params, u)
+
+
+def _best_scales(excess: Array, score: Array) -> Array:
+    """a* = Cov(excess * score, score) / Var(score) of each entry of params; 0 where the score is constant."""
+    centred = score - score.mean(axis=0)
+    covariance = (excess[:, None] * score * centred).sum(axis=0)
+    variance = (centred**2).sum(axis=0)
+    return np.asarray(np.divide(covariance, variance, out=np.zeros_like(variance), where=variance > 0))
+
+
+@dataclass(frozen=True)
+class Quadratic:
+    """value + gradient'(u - centre) + (u - centre)' hessian (u - centre) / 2."""
+
+    centre: Array
+    value: float
+    gradient: Array
+    hessian: Array
+
+    def values(self, u: Array) -> Array:
+        """At each row of u (n, dim), (n,)."""
+        off = u - self.centre
+        return np.asarray(self.value + off @ self.gradient + 0.5 * ((off @ self.hessian) * off).sum(axis=1))
+
+    def gradients(self, u: Array) -> Array:
+        """In u, at each row of u (n, dim)."""
+        return self.gradient + (u - self.centre) @ self.hessian
+
+    def expected_gradient(self, family: Family, params: Array) -> Array:
+        """Gradient in params (size,) of the expectation under q, exact for every family.
+
+        What is averaged is quadratic in the noise, so points that share its mean and covariance will do: two
+        on each axis (the spherical rule of degree 3; Stroud 1971).
+        """
+        n = family.noise_dim
+        axes = sqrt(n * family.standard.variance) * np.eye(n)
+        z = np.concatenate([axes, -axes])
+        gradient: Array = family.pull_back(params, z, self.gradients(family.transform(params, z)))
+        return gradient
+
+
+# A control variate for a target near the q with these params.
+ControlVariate = Callable[[Target, Family, Array], Quadratic]
+
+
+def taylor(target: Target, family: Family, params: Array) -> Quadratic:
+    """The delta method: the target's second-order Taylor expansion about the mean of q (Paisley section 5.1).
+
+    Raises InferenceError, naming the statement to blame, where the target has no expansion there.
+    """
+    centre = family.mean(params)
+    value, gradient = target.log_density_gradient(centre)
+    matrix = hessian(target, centre, family.scales(params))
+    if not (np.isfinite(value) and np.isfinite(gradient).all() and np.isfinite(matrix).all()):
+        why = blame(target, centre)
+        raise InferenceError(f"The log density has no Taylor expansion at the mean of q. {why}")
+    return Quadratic(centre, value, gradient, matrix)
+
 
 MOST_DRAWS_A_GRADIENT = 10_000
 """Draws that one gradient may take to have the variance asked for."""

@@ -4,7 +4,7 @@ from stochastic_search.jaakkola_jordan import JaakkolaJordan
 from toy_targets import HalfSpace, Logistic, Quartic, correlated, numeric_gradient, params_of
 
 from ppl.errors import InferenceError
-from ppl.kernel.advi.estimators.control_variates import Quadratic, taylor
+from ppl.kernel.advi.estimators.stochastic_search import Quadratic, taylor
 from ppl.kernel.advi.families import FAMILIES
 from ppl.kernel.advi.families.full_rank import FullRank
 from ppl.kernel.advi.families.mean_field import MeanField

@@ -5,7 +5,7 @@ import pytest
 from toy_targets import Gaussian, HalfSpace, Quartic, correlated, numeric_gradient, params_of
 
 from ppl.kernel.advi.estimators import ESTIMATORS
-from ppl.kernel.advi.estimators.score_function import _best_scales
+from ppl.kernel.advi.estimators.stochastic_search import _best_scales
 from ppl.kernel.advi.families import FAMILIES
 
 DIM = 3

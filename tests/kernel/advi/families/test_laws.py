@@ -8,7 +8,7 @@ from algorithm_one import advi
 from toy_targets import Gaussian, Quartic, numeric_gradient, params_of
 
 from ppl.kernel.advi.elbo import estimate_elbo
-from ppl.kernel.advi.estimators.sticking_the_landing import sticking_the_landing
+from ppl.kernel.advi.estimators.reparameterised import sticking_the_landing
 from ppl.kernel.advi.families import FAMILIES
 from ppl.kernel.advi.families.standard import STANDARDS, StudentT
 

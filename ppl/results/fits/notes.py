@@ -1,9 +1,42 @@
-"""Data far from zero for their spread, whose coefficients hardly any approximation fits."""
+"""Notes on a fit: codes of levels, data far from zero for their spread, another form of the program."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
+
+from ppl.data.levels import Factor
+from ppl.density.compiled_program import CompiledProgram
+from ppl.density.log_density import LogDensity
+
+
+def codes(posterior: LogDensity) -> tuple[str, ...]:
+    """Which number stands for which level, of factors that index no variable."""
+    shown = {axis for axes in posterior.labels.dims.values() for axis in axes}
+    factors = {name: value for name, value in posterior.data.items() if isinstance(value, Factor)}
+    return tuple(f"`{name}`: {f.sentence}." for name, f in factors.items() if name not in shown)
+
+
+def non_centred_forms(model: CompiledProgram) -> tuple[str, ...]:
+    """A sentence with the declarations that make its hierarchies non-centred; none where there are none.
+
+    Example:
+        >>> program = "parameters { real<lower=0> s; vector[9] x; } model { x ~ normal(0, s); }"
+        >>> non_centred_forms(ppl.compile_model(program))[0].partition("declare ")[2]
+        '`vector<multiplier=s>[9] x;` (line 1).'
+    """
+    if model.compilation.part is not None:  # a part of a program has no text of its own
+        return ()
+    from ppl.programs.non_centred import centred
+
+    found = list(centred(*model.compilation.checked))
+    if not found:
+        return ()
+    lines = ", ".join(f"`{c.non_centred}` (line {c.declaration.span.line})" for c in found)
+    names = [f"`{c.declaration.name}`" for c in found if not c.in_order]
+    below = f" Move {' and '.join(names)} below the parameters that the declaration uses." if names else ""
+    return (f"With few data, try the non-centred form (`ppl fix`): declare {lines}.{below}",)
+
 
 FAR_FROM_ZERO = 20.0
 """How many sds from zero a mean must lie to be told of."""
