@@ -212,6 +212,8 @@ def conditioned_on(
     partly = frozenset(name for name, each in entries.items() if not each.all())
     found = NewRows(program, facts, GivenNames(frozenset(entries) - partly, partly), means)
     fixed = values_of_fit(posterior, found)
+    if size := next((size for size in found.rows if np.array_equal(values.get(size, 1), 0)), None):
+        raise DataError(f"the new data have no rows: {size} is 0", size)
     given_values = filled_in(found, values)
     values = {**completed(posterior, found, values), **held_in_part(found, values, entries), **fixed}
     shapes = {name: np.shape(value) for name, value in fixed.items()}

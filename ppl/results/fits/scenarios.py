@@ -1,6 +1,7 @@
 """Expected values of rows that differ in a few predictors: over a grid of one, and how they compare."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence, Sized
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ from ppl.structure.observed.new_rows import NewRows
 if TYPE_CHECKING:
     import pandas as pd
 
+COLUMN = re.compile(r"(.*)\[(\d{1,9})\]", re.ASCII | re.DOTALL)
 GRID = 50
 """Values of a predictor between its least and its greatest."""
 FEW_VALUES = 20
@@ -38,6 +40,14 @@ class Predictors:
     size: str
     axes: Mapping[str, int]
     outcomes: frozenset[str]
+
+    def require(self, predictor: str) -> None:
+        """Refuse a predictor that is no column of its variable."""
+        name, column = split_column(predictor)
+        x = self.by_row(name)
+        columns = [f"{name}[{k + 1}]" for k in range(x.shape[1])] if x.ndim == 2 else [name]
+        if column is not None and predictor not in columns:
+            raise UnknownName("no data by row called", predictor, columns)
 
     def by_row(self, name: str) -> Any:
         """The data of a variable, the rows first."""
@@ -91,7 +101,8 @@ def predictors_of(posterior: LogDensity, named: Sequence[str]) -> Predictors:
     found, own = NewRows(program, facts), {d.name for d in program.data}
     places = {
         name: (text_of(size), axis)
-        for name in found.sizes.keys() & own
+        for name in found.sizes
+        if name in own
         for axis, size in reversed([*enumerate(found.sizes[name])])
         if text_of(size) in found.rows
     }
@@ -107,13 +118,16 @@ def predictors_of(posterior: LogDensity, named: Sequence[str]) -> Predictors:
     if size not in own:
         raise DataError(f"`{names[0]}` has {size} rows; expected a size that is a variable, int N.", names[0])
     axes = {name: axis for name, (text, axis) in places.items() if text == size}
-    return Predictors(posterior, size, axes, frozenset(found.modelled) - {*names})
+    predictors = Predictors(posterior, size, axes, frozenset(found.modelled) - {*names})
+    for predictor in named:
+        predictors.require(predictor)
+    return predictors
 
 
 def split_column(predictor: str) -> tuple[str, int | None]:
     """Variable and column, counted from 0, of `x[2]`; None of `x`."""
-    name, _, column = predictor.rstrip("]").partition("[")
-    return (name, int(column) - 1) if column.isdecimal() else (name, None)
+    name, column = match.groups() if (match := COLUMN.fullmatch(predictor)) else (predictor, None)
+    return name, None if column is None else int(column) - 1
 
 
 def typical(x: Any) -> Any:
@@ -124,7 +138,10 @@ def typical(x: Any) -> Any:
     return np.array([values[counts.argmax()] for values, counts in each]).reshape(x.shape[1:])
 
 
-def repeated(value: Any, n: int) -> Any:
+def repeated(name: str, value: Any, n: int) -> Any:
+    """A value of a predictor in each of `n` rows."""
+    if value is None or np.ndim(value):
+        raise DataError(f"`{name}` is {value!r}; expected one value, a number or a level", name)
     return [value] * n if isinstance(value, str) else np.full(n, value)
 
 
@@ -214,7 +231,7 @@ def effects(
     axes = [grid_of(own, predictor), *(groups_of(own, by) for _ in names[1:])]
     n = len(pairs := [*product(*axes)])
     values = {name: listed([pair[k] for pair in pairs]) for k, name in enumerate(names)}
-    fixed = {name: repeated(value, n) for name, value in at.items()}
+    fixed = {name: repeated(name, value, n) for name, value in at.items()}
     found = own.expected(us, own.rows(n, {**fixed, **values}, at_typical=True), seed)
     shape = [*map(len, axes)]
     draws = {name: x.reshape(len(x), *shape, *x.shape[2:]) for name, x in found.items()}
@@ -272,7 +289,7 @@ def contrast(
         DataError: there are no two scenarios.
         UnknownName, DataError, ModelError: as for `effects`.
     """
-    lengths = {len(values) for values in scenarios.values()}
+    lengths = {len(values) if isinstance(values, Sized) else 1 for values in scenarios.values()}
     if len(lengths) != 1 or min(lengths) < 2:
         raise DataError(
             "a contrast compares scenarios; expected two or more values of a predictor, and as many of each, "
@@ -283,7 +300,7 @@ def contrast(
     cases = [dict(zip(scenarios, case, strict=True)) for case in zip(*scenarios.values(), strict=True)]
     found = list[dict[str, Floats]]()
     for case in cases:
-        values = {name: repeated(value, n) for name, value in case.items()}
+        values = {name: repeated(name, value, n) for name, value in case.items()}
         found.append(own.expected(us, own.rows(n, values, at_typical=not average), seed))
     first, *others = [",".join(map(text_of_value, case.values())) for case in cases]
     draws, axes = dict[str, Floats](), dict[str, list[Axis]]()

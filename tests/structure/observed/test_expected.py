@@ -1,5 +1,7 @@
 """Expected values of data: against SciPy, against draws, for rows of the fit and new rows."""
 
+import re
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -168,3 +170,30 @@ def test_contrasts_compare_averages_over_the_rows_of_the_fit(fit):
     assert "odds_ratio_y[M / F]" in str(found)
     with pytest.raises(DataError, match="two or more values"):
         fit.contrast({"sex": ["F"]})
+
+
+@pytest.mark.parametrize(
+    ("ask", "error", "words"),
+    [
+        (lambda fit: fit.effects("age[1]"), ppl.UnknownName, "'age[1]'"),
+        (lambda fit: fit.effects("X[0]"), ppl.UnknownName, "'X[0]'"),
+        (lambda fit: fit.effects("X[3]"), ppl.UnknownName, "X[1], X[2]"),
+        (lambda fit: fit.effects("age", at={"X[2]": [1, 2]}), ppl.DataError, "expected one value"),
+        (lambda fit: fit.contrast({"age": 3}), ppl.DataError, "two or more values"),
+        (lambda fit: fit.contrast({"age": [3, None]}), ppl.DataError, "`age` is None"),
+        (lambda fit: fit.expected({"N": 0, "age": [], "X": []}), ppl.DataError, "no rows: N is 0"),
+    ],
+)
+def test_predictors_that_are_none_and_rows_that_are_none_are_refused(matrix_fit, ask, error, words):
+    with pytest.raises(error, match=re.escape(words)):
+        ask(matrix_fit)
+
+
+@pytest.fixture(scope="module")
+def matrix_fit():
+    program = (
+        "data { int N; vector[N] age; matrix[N, 2] X; vector[N] y; } parameters { real a; vector[2] b; } "
+    )
+    program += "model { a ~ normal(0, 1); b ~ normal(0, 1); y ~ normal(a * age + X * b, 1); }"
+    data = {"N": 3, "age": [1.0, 2.0, 4.0], "X": [[1, 0], [0, 1], [1, 1]], "y": [1, 2, 3]}
+    return ppl.compile_model(program).condition(data).variational(seed=1, algorithm="laplace", draws=50)
