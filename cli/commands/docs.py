@@ -98,18 +98,18 @@ def sources(context: typer.Context) -> Mapping[str, Source]:
     entry, callees = reference().__getitem__, standard().callees.items()
     guides = {name: page.text.rstrip() for name, page in written().items() if name != "index"}
     return {
+        "Guides": (list(guides), guides.__getitem__),
         "Commands": (list(commands), command_page),
+        "Terms": (["glossary", *GLOSSARY], term_page),
+        "Algorithms": (list(ALGORITHMS), algorithm_page),
+        "Sections": ([*sections(), *WORDS], section),
+        "Messages": (list(pages()), lambda code: page_text(pages()[code])),
         "Constraints": ([c.keyword for c in CONSTRAINTS], entry),
         "Distributions": ([d.name for d in DISTRIBUTIONS], entry),
         "Functions": ([name for name, c in callees if c.kind == "function"], entry),
         "Functions of functions": (list(HIGHER_ORDER), higher_order_page),
         "Embedded Laplace approximation": ([*STATEMENTS, *LAPLACE], laplace_page),
         "Functions of distributions": ([name for name, c in callees if c.kind != "function"], entry),
-        "Messages": (list(pages()), lambda code: page_text(pages()[code])),
-        "Guides": (list(guides), guides.__getitem__),
-        "Terms": (["glossary", *GLOSSARY], term_page),
-        "Algorithms": (list(ALGORITHMS), algorithm_page),
-        "Sections": ([*sections(), *WORDS], section),
     }
 
 

@@ -7,7 +7,7 @@ from importlib.resources import files
 
 from ppl.api import MEMBERS
 from ppl.cli.site import constraints, distributions, gallery, python_api, reference
-from ppl.cli.site.densities import densities
+from ppl.cli.site.densities import SHOWN, densities
 from ppl.cli.site.distributions import page as of_distribution
 from ppl.cli.site.messages import SUBJECTS
 from ppl.cli.site.messages import overview as messages
@@ -132,6 +132,7 @@ def site(commands: Iterable[tuple[str, str]], run: bool = False) -> Iterator[tup
     """
     curves = dict(densities()) if run else {}
     yield from ((f"docs/{distributions.density_file(name)}", svg) for name, svg in curves.items())
+    by_name = {d.name: d for d in DISTRIBUTIONS}
     made: dict[str, Made] = {
         **MADE,
         "commands": ("Command line", partial(reference.commands, commands)),
@@ -147,7 +148,9 @@ def site(commands: Iterable[tuple[str, str]], run: bool = False) -> Iterator[tup
             f"constraints/{c.keyword}": (c.keyword, partial(constraints.page, c, p))
             for c, p in constraints.PAGED
         },
-        **{f"distributions/{d.name}": (d.name, partial(of_distribution, d, curves)) for d in DISTRIBUTIONS},
+        **{
+            f"distributions/{name}": (name, partial(of_distribution, by_name[name], curves)) for name in SHOWN
+        },
     }
     pages = {
         name: Page(name, heading, tuple(make()), name.startswith(RUN))

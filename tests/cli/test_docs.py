@@ -39,6 +39,10 @@ from ppl.stdlib.reference import reference
         ("odds", "odds ratio of men"),
         ("factor", "# Factors"),
         ("formula", "# Formulas"),
+        ("random effects", "# Hierarchical models"),
+        ("mixed model", "# Hierarchical models"),
+        ("convergence", "is about the ELBO"),
+        ("divergent", "trajectories that failed"),
         ("pandas", "DataFrame"),
         ("csv", "Columns are `theta.1`"),
         ("which algorithm", "Questions: Which algorithm?"),
@@ -73,6 +77,7 @@ def test_the_glossary_defines_every_term(run):
 def test_without_a_word_everything_is_listed(run):
     status, out, _ = run("docs")
     assert status == 0 and max(map(len, out.splitlines())) <= 80
+    assert out.startswith("Guides:\n  new-to-bayes, tutorial, ")
     listed = out.replace("\n  ", " ")
     for name in ("variational", "cholesky_factor_corr", "wishart", "append_row", "normal_lccdf", "PPL104"):
         assert f" {name}" in listed
