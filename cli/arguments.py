@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+import click
 
 from ppl.cli.options import (
     DRAWS,
@@ -18,6 +18,7 @@ from ppl.cli.options import (
     whole,
 )
 from ppl.cli.settings import choice
+from ppl.cli.signatures import Argument, Option
 from ppl.files import exists, is_file
 from ppl.kernel.language.program_text import read_source
 from ppl.source import SourceText
@@ -29,7 +30,7 @@ Missing = choice("Missing", "refuse", "model")
 def is_program(path: Path | None) -> Path | None:
     """Refuse data where the program belongs, the commonest slip."""
     if path is not None and path.suffix in (".json", ".gz", ".npz", ".csv", ".parquet", ".R"):
-        raise typer.BadParameter(
+        raise click.BadParameter(
             f"'{path}' holds data; MODEL is a program (.model or .stan), and comes first."
         )
     return path
@@ -39,7 +40,7 @@ def programs_there(paths: list[Path]) -> list[Path]:
     """Refuse a program that is not there; `-` is standard input."""
     for path in paths:
         if path != STDIN and not is_file(path):
-            raise typer.BadParameter(f"there is no file '{path}'.")
+            raise click.BadParameter(f"there is no file '{path}'.")
         is_program(path)
     return paths
 
@@ -51,7 +52,7 @@ def read_program(path: Path) -> SourceText:
 
 def existing(metavar: str, text: str, **more: Any) -> Any:
     """An argument that names a file, or several, that must be there."""
-    return typer.Argument(metavar=metavar, exists=True, dir_okay=False, readable=True, help=text, **more)
+    return Argument(metavar=metavar, exists=True, dir_okay=False, readable=True, help=text, **more)
 
 
 def program(text: str) -> Any:
@@ -61,27 +62,27 @@ def program(text: str) -> Any:
 
 def programs(text: str) -> Any:
     """An option that names programs that must be there."""
-    return typer.Option(metavar="MODEL", callback=programs_there, help=text)
+    return Option(metavar="MODEL", callback=programs_there, help=text)
 
 
 def data_files_there(paths: Path | list[Path] | None) -> Path | list[Path] | None:
     """Refuse a file that is not there; `-` is standard input, which Typer's own check takes for a file."""
     for path in [paths] if isinstance(paths, Path) else paths or []:
         if path != STDIN and (not exists(path) or path.is_dir()):
-            raise typer.BadParameter(f"there is no file '{path}'.")
+            raise click.BadParameter(f"there is no file '{path}'.")
     return paths
 
 
 def files_of_data(metavar: str, text: str = "Its data: .json, .csv, .R, .npz, .parquet; -: stdin.") -> Any:
     """An argument that names files of data."""
-    return typer.Argument(metavar=metavar, callback=data_files_there, help=text)
+    return Argument(metavar=metavar, callback=data_files_there, help=text)
 
 
 ModelPath = Annotated[Path, existing("MODEL", "The program (.model or .stan).", callback=is_program)]
 
 ModelPaths = Annotated[
     list[Path],
-    typer.Argument(metavar="MODEL...", callback=programs_there, help="Programs (.model or .stan); -: stdin."),
+    Argument(metavar="MODEL...", callback=programs_there, help="Programs (.model or .stan); -: stdin."),
 ]
 
 Arrays = Annotated[list[str], data_files("More data; x=FILE: one variable.", "--data")]

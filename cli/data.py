@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
+import click
 
 from ppl.cli.options import STDIN, as_names, split_names, whole_files
 from ppl.files import is_file
@@ -65,7 +65,7 @@ def program_of(run: "DrawsFile", given: Path | None = None) -> Path | None:
     if program_hash(read_text(there[0]).text) == run.config.get(PROGRAM_SHA256):
         return there[0]
     edited = f"{named} is not read: it was edited after {run.path} was written. --model {named} reads it."
-    typer.echo(edited, err=True)
+    click.echo(edited, err=True)
     return None
 
 
@@ -163,11 +163,11 @@ def say_unread(inputs: "Inputs", compiled: "Model") -> None:
     from ppl.data import misspelt
 
     for sentence in compiled.unread(inputs):
-        typer.echo(sentence, err=True)
+        click.echo(sentence, err=True)
     for name, near in misspelt(inputs, compiled.data_schema).items():
         where = inputs.label_of(name)
         message = f"{where}: `{name}` is not used; the program declares `{near}`: did you mean that?"
-        typer.echo(message, err=True)
+        click.echo(message, err=True)
 
 
 def spare(inputs: "Inputs", declared: Collection[str]) -> Iterator[str]:

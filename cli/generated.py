@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
+import click
 
 from ppl.cli.options import say
 
@@ -22,7 +22,7 @@ def warn_of_poor(runs: "Sequence[DrawsFile]") -> None:
     from ppl.results.report.reading import judgement, level
 
     if level(runs) is Level.POOR:
-        typer.echo(wrapped(judgement(runs)), err=True)
+        click.echo(wrapped(judgement(runs)), err=True)
 
 
 def write_rows(output: Path, table: "Table", config: "Config") -> None:
@@ -57,7 +57,7 @@ def write_table(
     name = f"{Path(posterior.source.name).stem}_model"
     write_rows(output, table, Config(name, arguments, parameters_of(posterior), about=about))
     if table.failed:
-        typer.echo(f"{table.failed} of {len(table.rows)} rows end in nan: {table.reason}", err=True)
+        click.echo(f"{table.failed} of {len(table.rows)} rows end in nan: {table.reason}", err=True)
     if not quiet:
         warn_of_poor([run])
         say(output, f"Wrote {output}: {len(table.rows)} rows of {len(table.columns)} columns.")

@@ -7,10 +7,10 @@ from importlib import import_module
 from pathlib import PurePath
 from typing import Any
 
-import typer
-from typer.core import TyperCommand, TyperGroup
+import click
 
 from ppl.cli.options import inputs, outputs
+from ppl.cli.signatures import Positional, as_command
 from ppl.files import refuse_overwriting
 from ppl.printable import printable
 
@@ -34,8 +34,6 @@ ALL = "ppl.all"
 PROGRAMS = (".model", ".stan")
 FITTING = ("fit", "run", "infer", "advi", "vi", "mcmc", "nuts")
 """What other programs call a fit."""
-KINDS = {"int_parsing": "an integer", "int_from_float": "an integer", "float_parsing": "a number"}
-"""What an option expects, by Pydantic's name of the mistake; newer versions of Typer leave values to it."""
 
 
 class ByName(Mapping[str, Any]):
@@ -61,14 +59,12 @@ def shell_name(name: str) -> str:
 @cache
 def command_of(name: str) -> Any:
     """A command as Click has it."""
-    alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
     module = import_module(f"ppl.cli.commands.{name}")
-    alone.command(cls=getattr(module, "COMMAND_CLASS", Command))(getattr(module, name))
-    return typer.main.get_command(alone)
+    return as_command(getattr(module, name), getattr(module, "COMMAND_CLASS", Command))
 
 
-class Commands(TyperGroup):
-    """The commands; Pydantic's words for a mistake, which newer versions of Typer show, become plain ones."""
+class Commands(click.Group):
+    """The commands; what a message quotes of files is cleaned."""
 
     def __init__(self, **given: Any):
         super().__init__(**given)
@@ -107,27 +103,27 @@ class Commands(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
-        except typer.BadParameter as error:
-            error.message = printable(in_plain_words(error))
+        except click.BadParameter as error:
+            error.message = printable(error.message)
             raise
 
 
-class Command(TyperCommand):
+class Command(click.Command):
     """A command; it is refused where it would overwrite a file that it reads, or one output by another."""
 
     def invoke(self, ctx: Any) -> Any:
         refuse_overwriting(outputs(ctx), inputs(ctx))
         return super().invoke(ctx)
 
-    def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        return [plain_usage(piece) for piece in super().collect_usage_pieces(ctx)]
-
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Without the Python types of arguments, such as list[Path], that newer versions of Typer show."""
-        for argument in self.params:
-            if argument.param_type_name == "argument":
-                vars(argument)["display_type_rich"] = lambda ctx: None
-        super().format_options(ctx, formatter)
+        """The arguments, then the options."""
+        arguments = [(str(p.metavar), p.about) for p in self.params if isinstance(p, Positional)]
+        if arguments:
+            with formatter.section("Arguments"):
+                formatter.write_dl(arguments)
+        options = [p.get_help_record(ctx) for p in self.get_params(ctx) if isinstance(p, click.Option)]
+        with formatter.section("Options"):
+            formatter.write_dl(list(filter(None, options)))
 
 
 def what_to_type(word: str, rest: list[str]) -> str:
@@ -145,17 +141,3 @@ def what_to_type(word: str, rest: list[str]) -> str:
     if word in map(str, ALGORITHMS):
         return f"There is no command '{word}'. Type ppl variational MODEL DATA --algorithm {word}"
     return ""
-
-
-def plain_usage(piece: str) -> str:
-    """Return an argument without the braces and double brackets that some versions of Typer add."""
-    piece = piece.replace("{", "").replace("}", "").replace("......", "...").replace("...]...", "...]")
-    return piece[1:-1] if piece.startswith("[[") else piece
-
-
-def in_plain_words(error: typer.BadParameter) -> str:
-    """The message, without a trace of what found the mistake."""
-    errors: list[Any] = getattr(error.__cause__, "errors", list)()
-    if errors and errors[0]["type"] in KINDS:
-        return f"{errors[0]['input']!r} is not {KINDS[errors[0]['type']]}."
-    return error.message.removeprefix("Value error, ")

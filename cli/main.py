@@ -4,18 +4,18 @@ import atexit
 import gc
 import sys
 import warnings
-from collections.abc import Callable
 from enum import IntEnum
-from functools import cache
 from io import TextIOWrapper
 from typing import Annotated, NoReturn
 
-import typer
+import click
 
+from ppl.cli import completion
 from ppl.cli.group import ALL, Commands
 from ppl.cli.internal import write_report
 from ppl.cli.output import wrapped
 from ppl.cli.processes import end_others
+from ppl.cli.signatures import Option, as_command
 from ppl.errors import DataError, DataWarning, InferenceError, ModelError, PPLError
 from ppl.memory import out_of_memory
 from ppl.printable import printable
@@ -40,39 +40,46 @@ OBJECTS_A_COLLECTION = 300_000
 cycle.
 """
 
-app = typer.Typer(
-    name="ppl",
-    cls=Commands,
-    no_args_is_help=True,
-    add_completion=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-
 
 def _print_version(requested: bool) -> None:
     if requested:
-        typer.echo(f"ppl {VERSION}")
-        raise typer.Exit()
+        click.echo(f"ppl {VERSION}")
+        raise click.exceptions.Exit()
 
 
-def _print_help(context: typer.Context, every: bool) -> None:
+def _print_help(context: click.Context, param: click.Parameter, every: bool) -> None:
     if every:
         context.meta[ALL] = True
-        typer.echo(context.get_help())
-        raise typer.Exit()
+        click.echo(context.get_help())
+        raise click.exceptions.Exit()
 
 
-@app.callback()
 def ppl(
     version: Annotated[
         bool,
-        typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version."),
+        Option("--version", callback=_print_version, is_eager=True, help="Print the version."),
     ] = False,
     every: Annotated[
         bool,
-        typer.Option("--all", callback=_print_help, is_eager=True, help="List every command."),
+        Option("--all", callback=_print_help, is_eager=True, help="List every command."),
+    ] = False,
+    install_completion: Annotated[
+        bool,
+        Option(
+            "--install-completion",
+            callback=completion.install,
+            is_eager=True,
+            help="Install completion for the current shell.",
+        ),
+    ] = False,
+    show_completion: Annotated[
+        bool,
+        Option(
+            "--show-completion",
+            callback=completion.show,
+            is_eager=True,
+            help="Show completion for the current shell, to copy it or customize the installation.",
+        ),
     ] = False,
 ) -> None:
     """Fit Stan programs by variational inference or MCMC.
@@ -90,10 +97,9 @@ def ppl(
     """
 
 
-@cache
-def command_line() -> Callable[[list[str] | None], object]:
-    """The group, made once by a process of many commands."""
-    return typer.main.get_command(app)
+app = as_command(
+    ppl, Commands, no_args_is_help=True, context_settings={"help_option_names": ["-h", "--help"]}
+)
 
 
 def main(argv: list[str] | None = None) -> NoReturn:
@@ -114,7 +120,7 @@ def _run(argv: list[str] | None) -> None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DataWarning)  # commands print them, unless --quiet
-            command_line()(argv)
+            app(argv)
     except ModelError as error:
         from ppl.cli.diagnostics import show
 

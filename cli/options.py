@@ -5,8 +5,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import typer
+import click
 
+from ppl.cli.signatures import Option
 from ppl.files import STDOUT, exists, is_file
 from ppl.results.arguments.of_settings import radius_or_path
 
@@ -25,7 +26,7 @@ def checking(good: Callable[[Any], bool], complaint: str) -> Callable[[Any], Any
 
     def check(value: Any) -> Any:
         if value is not None and not good(value):
-            raise typer.BadParameter(complaint.format(value))
+            raise click.BadParameter(complaint.format(value))
         return value
 
     return check
@@ -34,37 +35,38 @@ def checking(good: Callable[[Any], bool], complaint: str) -> Callable[[Any], Any
 def whole(least: int, text: str, *names: str, **more: Any) -> Any:
     """An option that takes an integer of at least `least`."""
     check = checking(lambda n: n >= least, f"{{}} is too small; expected an integer of at least {least}.")
-    return typer.Option(*names, metavar="N", callback=check, help=text, **more)
+    return Option(*names, metavar="N", callback=check, help=text, **more)
 
 
 def positive(text: str, *names: str, **more: Any) -> Any:
     """An option that takes a finite number above 0."""
     complaint = "{:g} is out of range; expected a finite number above 0."
     check = checking(lambda x: 0 < x < float("inf"), complaint)
-    return typer.Option(*names, metavar="X", callback=check, help=text, **more)
+    return Option(*names, metavar="X", callback=check, help=text, **more)
 
 
 def probability(text: str, *names: str, **more: Any) -> Any:
     """An option that takes a number between 0 and 1, neither of them."""
     check = checking(lambda p: 0 < p < 1, "{:g} is out of range; expected a number above 0 and below 1.")
-    return typer.Option(*names, metavar="P", callback=check, help=text, **more)
+    return Option(*names, metavar="P", callback=check, help=text, **more)
 
 
 def address(text: str) -> Any:
     """An option that takes HOST:PORT."""
     complaint = "'{}' is not HOST:PORT, such as node1:9000."
     check = checking(lambda word: word.rpartition(":")[2].isdecimal(), complaint)
-    return typer.Option(metavar="HOST:PORT", callback=check, help=text, hidden=True)
+    return Option(metavar="HOST:PORT", callback=check, help=text, hidden=True)
 
 
 def seconds(text: str) -> Any:
     """An option for experts that takes a duration, 0 included."""
-    return typer.Option(metavar="S", min=0.0, help=text, hidden=True)
+    check = checking(lambda s: s >= 0, "{:g} is out of range; expected a number of at least 0.")
+    return Option(metavar="S", callback=check, help=text, hidden=True)
 
 
 def say(output: Path, text: str) -> None:
     """Tells of a file on standard output, or beside it where the file is standard output itself."""
-    typer.echo(text, err=output == STDOUT)
+    click.echo(text, err=output == STDOUT)
 
 
 Files = Callable[[Any, Mapping[str, Any]], Iterable[Path]]
@@ -85,24 +87,24 @@ def output_file(
     are those that are written for it: the command is refused where one of them is an input, see `outputs`.
     """
 
-    def check(context: typer.Context, param: typer.CallbackParam, path: Path | None) -> Path | None:
+    def check(context: click.Context, param: click.Parameter, path: Path | None) -> Path | None:
         context.meta.setdefault(OUTPUTS, {})[param.name] = files
         if path == Path("-"):
             return STDOUT
         if path and path.is_dir():
-            raise typer.BadParameter(f"'{path}' is a folder; expected the name of a file.")
+            raise click.BadParameter(f"'{path}' is a folder; expected the name of a file.")
         if path and not path.parent.is_dir():
-            raise typer.BadParameter(f"there is no folder '{path.parent}' to write '{path.name}' in.")
+            raise click.BadParameter(f"there is no folder '{path.parent}' to write '{path.name}' in.")
         if path and suffixes and path.suffix and path.suffix not in suffixes:
             known = ", ".join(suffixes)
-            raise typer.BadParameter(f"'{path}' should end in {known}; {path.suffix} is unsupported.")
+            raise click.BadParameter(f"'{path}' should end in {known}; {path.suffix} is unsupported.")
         if path and suffixes:
             from ppl.results.files.formats import require_packages
 
             require_packages(path)
         return path
 
-    return typer.Option(*names, metavar="FILE", callback=check, help=text, **more)
+    return Option(*names, metavar="FILE", callback=check, help=text, **more)
 
 
 def main_output(text: str, **more: Any) -> Any:
@@ -128,15 +130,13 @@ def inputs(context: Any) -> Iterator[Path]:
 
 def file_to_read(text: str, *names: str, metavar: str = "FILE", **more: Any) -> Any:
     """An option that takes a file, or several, that must be there."""
-    return typer.Option(
-        *names, metavar=metavar, exists=True, dir_okay=False, readable=True, help=text, **more
-    )
+    return Option(*names, metavar=metavar, exists=True, dir_okay=False, readable=True, help=text, **more)
 
 
 def data_files(text: str, *names: str) -> Any:
     """An option that takes FILE or NAME=FILE, any number of times; see `whole_files` and `as_names`."""
 
-    def check(context: typer.Context, param: typer.CallbackParam, words: list[str]) -> list[str]:
+    def check(context: click.Context, param: click.Parameter, words: list[str]) -> list[str]:
         from ppl.data.locations import SCHEME
 
         context.meta.setdefault(TEXTS, []).append(param.name)
@@ -145,14 +145,14 @@ def data_files(text: str, *names: str) -> Any:
             path = Path(file.partition(":")[0])
             if name and not (SCHEME.match(file) or exists(path)):
                 whole = f" The file of that whole name is ./{one}" if exists(Path(one)) else ""
-                raise typer.BadParameter(f"there is no file '{path}' for `{name}`.{whole}")
+                raise click.BadParameter(f"there is no file '{path}' for `{name}`.{whole}")
             if not (name or Path(one) == STDIN or exists(Path(one))):
-                raise typer.BadParameter(f"'{one}' is not NAME=FILE, such as x=rows.npy, nor a file.")
+                raise click.BadParameter(f"'{one}' is not NAME=FILE, such as x=rows.npy, nor a file.")
         if len(as_names(words)) + len(whole_files(words)) < len(words):
-            raise typer.BadParameter("a variable is given twice.")
+            raise click.BadParameter("a variable is given twice.")
         return words
 
-    return typer.Option(*names, metavar="[NAME=]FILE", callback=check, help=text, show_default=False)
+    return Option(*names, metavar="[NAME=]FILE", callback=check, help=text, show_default=False)
 
 
 def _named(one: str) -> tuple[str, str]:
@@ -178,17 +178,17 @@ def whole_files(words: Iterable[str]) -> list[Path]:
 
 def folder(text: str, **more: Any) -> Any:
     """An option that takes a folder."""
-    return typer.Option(metavar="DIR", file_okay=False, help=text, **more)
+    return Option(metavar="DIR", file_okay=False, help=text, **more)
 
 
 def variable_names(text: str) -> Any:
     """An option that takes names with commas between them; `split_names` gives them."""
-    return typer.Option("--variables", metavar="A,B,...", help=text, show_default=False)
+    return Option("--variables", metavar="A,B,...", help=text, show_default=False)
 
 
 def outcomes(text: str) -> Any:
     """An option that takes an outcome, or several with commas between them."""
-    return typer.Option("--outcome", metavar="NAME", help=text, show_default=False)
+    return Option("--outcome", metavar="NAME", help=text, show_default=False)
 
 
 def split_names(text: str) -> list[str]:
@@ -198,41 +198,41 @@ def split_names(text: str) -> list[str]:
 
 def one_of(text: str, *names: str, **more: Any) -> Any:
     """An option that takes a word."""
-    return typer.Option(*names, metavar="NAME", help=text, **more)
+    return Option(*names, metavar="NAME", help=text, **more)
 
 
-def unknown(what: str, word: str, known: Iterable[str], **hint: Any) -> typer.BadParameter:
+def unknown(what: str, word: str, known: Iterable[str], **hint: Any) -> click.BadParameter:
     """The refusal of a word, "there is no message PPL1", with the nearest of the known ones."""
     from ppl.spelling import nearest
 
     near = nearest(word, known)
     ending = f"; did you mean {near}?" if near else "."
-    return typer.BadParameter(f"there is no {what} {word}{ending}", **hint)
+    return click.BadParameter(f"there is no {what} {word}{ending}", **hint)
 
 
 def radius_or_file(text: str, *names: str) -> Any:
     """An option that takes a radius of at least 0 or a JSON file; `radius_or_path` gives its value."""
 
-    def check(context: typer.Context, param: typer.CallbackParam, word: str) -> str:
+    def check(context: click.Context, param: click.Parameter, word: str) -> str:
         context.meta.setdefault(TEXTS, []).append(param.name)
         value = radius_or_path(word)
         if not (0 <= value < float("inf") if isinstance(value, float) else is_file(Path(value))):
-            raise typer.BadParameter(f"'{word}' is neither a radius of at least 0 nor a JSON file.")
+            raise click.BadParameter(f"'{word}' is neither a radius of at least 0 nor a JSON file.")
         return word
 
-    return typer.Option(*names, metavar="X", callback=check, help=text)
+    return Option(*names, metavar="X", callback=check, help=text)
 
 
 def switch(name: str, text: str, **more: Any) -> Any:
     """An option that is on unless `--no-` stands before it."""
-    return typer.Option(f"{name}/--no-{name.removeprefix('--')}", help=text, **more)
+    return Option(f"{name}/--no-{name.removeprefix('--')}", help=text, **more)
 
 
 def quietly() -> Any:
     """The option that leaves out all but errors."""
-    return typer.Option("--quiet", "-q", help="Print errors only.")
+    return Option("--quiet", "-q", help="Print errors only.")
 
 
 def flag(name: str, text: str, **more: Any) -> Any:
     """An option that is off unless it is named."""
-    return typer.Option(name, help=text, **more)
+    return Option(name, help=text, **more)

@@ -3,7 +3,7 @@
 import os
 import sys
 
-import typer
+import click
 
 from ppl.jax_backend.launched import launched
 
@@ -18,7 +18,7 @@ def joined(
     by_hand = (coordinator, processes, process)
     given = by_hand != (None, None, None)
     if given and (hosts is not None or None in by_hand):
-        raise typer.BadParameter(
+        raise click.BadParameter(
             "--hosts, --coordinator, --processes and --process do not go together. Give none for processes "
             "started by SLURM, MPI or torchrun, --hosts N if JAX detects them, and otherwise "
             "--coordinator HOST:PORT --processes N --process I.",

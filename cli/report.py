@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import gettempdir
 
-import typer
+import click
 from rich.console import Console
 
 from ppl.cli.output import wrapped
@@ -142,7 +142,7 @@ def interruptible(output: Path) -> Iterator[list[Checkpoint]]:
     except (KeyboardInterrupt, SystemExit) as ended:
         hint = f" {onward(left, output)}" if is_resumable(left) else ""
         print(f"ppl: interrupted; no output was written.{hint}", file=sys.stderr)
-        raise typer.Exit(ended.code if isinstance(ended, SystemExit) else 130) from None
+        raise click.exceptions.Exit(ended.code if isinstance(ended, SystemExit) else 130) from None
     except Exception as error:
         if done:
             error.add_note(rescued(done[0], left, output))

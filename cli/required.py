@@ -4,10 +4,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Annotated
 
-import typer
-
 from ppl.cli.options import one_of
 from ppl.cli.settings import choice
+from ppl.cli.signatures import Option
 from ppl.methods.diagnose.level import FROM_BEST, Level
 
 Format = choice("Format", "text", "json")
@@ -21,7 +20,7 @@ STATUS: Mapping[Level, int] = MappingProxyType(
 )
 """The exit status of a verdict that is below the one required."""
 
-ReportFormat = Annotated[Format, typer.Option("--format", help="text, or json: one object.")]
+ReportFormat = Annotated[Format, Option("--format", help="text, or json: one object.")]
 
 Require = Annotated[
     Least | None, one_of("good, usable: else exit with 4 (usable), 5 (poor), 6 (unknown).", "--require")

@@ -6,8 +6,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import typer
-from typer.core import TyperOption
+import click
 
 from ppl.cli.group import Command
 from ppl.cli.settings import option_name
@@ -42,7 +41,7 @@ class WithWords(Command):
 
     def __init__(self, *args: Any, **named: Any):
         super().__init__(*args, **named)
-        for option in (p for p in self.params if isinstance(p, TyperOption)):
+        for option in (p for p in self.params if isinstance(p, click.Option)):
             option.hidden = not {*option.opts} & {*USUAL}
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -55,7 +54,7 @@ class WithWords(Command):
 
     def _split(self, args: list[str]) -> tuple[list[str], list[str]]:
         """Positional arguments, and options with their values."""
-        options = [p for p in self.params if isinstance(p, TyperOption) and not p.is_flag]
+        options = [p for p in self.params if isinstance(p, click.Option) and not p.is_flag]
         valued = {name for option in options for name in option.opts}
         places, dashed, left = list[str](), list[str](), iter(args)
         for arg in left:
@@ -86,10 +85,10 @@ def _as_options(words: list[str]) -> list[str]:
         arguments = parse(words, method="variational")
     except Misuse as error:
         file = next((f"\nFor the file of that name write ./{one}" for one in words if exists(Path(one))), "")
-        raise typer.BadParameter(f"{error}{file}") from None
+        raise click.BadParameter(f"{error}{file}") from None
     except HelpRequested as request:
-        typer.echo(str(request))
-        raise typer.Exit() from None
+        click.echo(str(request))
+        raise click.exceptions.Exit() from None
     return [arguments.get("data.file", ""), *_options(arguments)]
 
 
@@ -99,7 +98,7 @@ def _options(arguments: Mapping[str, Any]) -> Iterator[str]:
             yield from _option(OPTIONS[path], value)
         elif path not in ELSEWHERE:
             name = path.rpartition(".")[2]
-            raise typer.BadParameter(
+            raise click.BadParameter(
                 f"`{name}=` has no counterpart here; `ppl build` makes a program that takes it."
             )
     if not arguments.get("variational.adapt.engaged", True):

@@ -72,10 +72,10 @@ def folder(tmp_path_factory):
             "run.py summary output.csv",
             (*COMPILER, *FITS, *SLOW, *BACK_END, "scipy", "ppl.kernel.advi.optimise"),
         ),
-        ("m diagnose data file=d.json", (*COMPILER, *FITS, *SLOW, "scipy", "typer", "ppl.stdlib.library")),
+        ("m diagnose data file=d.json", (*COMPILER, *FITS, *SLOW, "scipy", "click", "ppl.stdlib.library")),
         (
             "m optimize data file=d.json",
-            (*COMPILER, *FITS, "scipy", "rich", "typer", "ppl.stdlib.library"),
+            (*COMPILER, *FITS, "scipy", "rich", "click", "ppl.stdlib.library"),
         ),
         ("m sample num_warmup=5 num_samples=5 num_chains=1 data file=d.json", ("lark", "ppl.compile")),
     ],
@@ -101,6 +101,8 @@ COMPILING = (
 )
 UNUSED = (
     "rich.progress",
+    "pydantic",
+    "typer",
     "scipy.optimize",
     "scipy.stats",
     "scipy.fft",

@@ -1,6 +1,6 @@
 """The phases of the compiler: their order, what each makes, and other settings of the same program."""
 
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 from ppl.cli.main import app
 from ppl.compilation.phases import PHASES, Compilation

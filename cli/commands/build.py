@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+import click
 
 from ppl.cli.arguments import existing, is_program
 from ppl.cli.options import folder, main_output
@@ -54,16 +54,16 @@ def build(
 
     if cmdstan is not None:
         write_folder(cmdstan)
-        typer.echo(f'Wrote {cmdstan}; in Python: cmdstanpy.set_cmdstan_path("{cmdstan.absolute()}").')
+        click.echo(f'Wrote {cmdstan}; in Python: cmdstanpy.set_cmdstan_path("{cmdstan.absolute()}").')
     if model is None:
         if cmdstan is None:
-            raise typer.BadParameter("give a program, or --cmdstan DIR.", param_hint="MODEL")
+            raise click.BadParameter("give a program, or --cmdstan DIR.", param_hint="MODEL")
         return
     target = output or Path(model.stem)
     source = read_source(model)
     checked(source)
     write(model, source.text, target)
-    typer.echo(
+    click.echo(
         f"Wrote {target}; ./{target} help lists what it does."
         if target.parent == Path()
         else f"Wrote {target}."

@@ -4,7 +4,7 @@ from datetime import datetime
 from itertools import groupby
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+import click
 
 from ppl.cli.options import flag
 from ppl.printable import printable
@@ -34,7 +34,7 @@ def cache(clear: Annotated[bool, flag("--clear", "Remove them.")] = False) -> No
 
     folder = stored.folder()
     if folder is None:
-        typer.echo("No program is stored: there is no folder that you alone can read and write.")
+        click.echo("No program is stored: there is no folder that you alone can read and write.")
         return
     entries = sorted(stored.entries(), key=lambda entry: entry.title)
     if clear:
@@ -43,8 +43,8 @@ def cache(clear: Annotated[bool, flag("--clear", "Remove them.")] = False) -> No
         for title, alike in groupby(entries, key=lambda entry: entry.title):
             parts = list(alike)
             last = datetime.fromtimestamp(max(entry.time for entry in parts))
-            typer.echo(f"{last:%Y-%m-%d %H:%M}  {size(parts):>8}  {printable(title)}")
-    typer.echo(f"{'Removed' if clear else 'In all'} {size(entries)} in {folder}.")
+            click.echo(f"{last:%Y-%m-%d %H:%M}  {size(parts):>8}  {printable(title)}")
+    click.echo(f"{'Removed' if clear else 'In all'} {size(entries)} in {folder}.")
 
 
 def size(entries: list["Entry"]) -> str:

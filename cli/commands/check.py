@@ -5,30 +5,29 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-import typer
+import click
 
 from ppl.cli.arguments import ModelPaths, read_program
 from ppl.cli.required import Format
+from ppl.cli.signatures import Option
 from ppl.errors import ModelError
 
 
 def minor_version(text: str) -> int:
     """35 of 2.35."""
     if re.fullmatch(r"2\.[0-9]{1,3}", text) is None:
-        raise typer.BadParameter(f"`{text}` is not a version of Stan. Write it as 2.35.")
+        raise click.BadParameter(f"`{text}` is not a version of Stan. Write it as 2.35.")
     return int(text.removeprefix("2."))
 
 
 def check(
     models: ModelPaths,
-    pedantic: Annotated[bool, typer.Option("--pedantic", help="Also report possible problems.")] = False,
+    pedantic: Annotated[bool, Option("--pedantic", help="Also report possible problems.")] = False,
     stan_version: Annotated[
         int | None,
-        typer.Option(
-            metavar="2.N", help="Also report what CmdStan of this version lacks.", parser=minor_version
-        ),
+        Option(metavar="2.N", help="Also report what CmdStan of this version lacks.", parser=minor_version),
     ] = None,
-    format: Annotated[Format, typer.Option(help="text, or json: one line for each.")] = Format.text,
+    format: Annotated[Format, Option(help="text, or json: one line for each.")] = Format.text,
 ) -> None:
     """Report errors and likely bugs in each MODEL, without data.
 
@@ -43,7 +42,7 @@ def check(
     """
     good = [is_good(model, pedantic, stan_version, format) for model in models]
     if not all(good):
-        raise typer.Exit(1)
+        raise click.exceptions.Exit(1)
 
 
 def is_good(model: Path, pedantic: bool, stan_version: int | None, format: Format) -> bool:
@@ -64,12 +63,12 @@ def is_good(model: Path, pedantic: bool, stan_version: int | None, format: Forma
         errors = [error, *error.others]
     if format is Format.json:
         for each in (*errors, *reported):
-            typer.echo(as_json(each))
+            click.echo(as_json(each))
     elif errors:
         show(errors, sys.stderr)
     else:
         show(reported, sys.stdout)
-        typer.echo(("\n" if reported else "") + summary(source.name, len(reported)))
+        click.echo(("\n" if reported else "") + summary(source.name, len(reported)))
     return not errors
 
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+import click
 
 from ppl.cli.arguments import DrawsFiles, OwnData, programs
 from ppl.cli.options import flag, one_of, outcomes
@@ -63,7 +63,7 @@ def compare(
 
     names = short_names(files)
     if len(model) not in (0, 1, len(files)):
-        raise typer.BadParameter(
+        raise click.BadParameter(
             f"{len(model)} programs for {len(files)} FILEs; give one, or one for each FILE.",
             param_hint="--model",
         )
@@ -84,17 +84,17 @@ def compare(
         )
     if format is Format.json:
         runs = [*read.values()]
-        typer.echo(document("compare", level(runs), judgement(runs), of_comparison(found, levels)))
+        click.echo(document("compare", level(runs), judgement(runs), of_comparison(found, levels)))
         return
     for name in names:
         if levels[name] in (Level.USABLE, Level.POOR):
-            typer.echo(wrapped(f"{name}: {judgement([read[name]])}") + "\n")
+            click.echo(wrapped(f"{name}: {judgement([read[name]])}") + "\n")
     several = isinstance(found, ComparisonByOutcome)
     for heading, each in found.items() if isinstance(found, ComparisonByOutcome) else [("", found)]:
-        typer.echo("\n".join([*((f"{heading}:",) * several), *each.table(screen_width())]))
-        typer.echo("\n" + wrapped(each.reading) + "\n" * several)
+        click.echo("\n".join([*((f"{heading}:",) * several), *each.table(screen_width())]))
+        click.echo("\n" + wrapped(each.reading) + "\n" * several)
     if several:
-        typer.echo(wrapped(found.reading))
+        click.echo(wrapped(found.reading))
 
 
 def evidence_in(file: "DrawsFile") -> "Evidence":
@@ -117,6 +117,6 @@ def evidence_in(file: "DrawsFile") -> "Evidence":
 def short_names(files: list[Path]) -> list[str]:
     """The files without folder and suffix, where that tells them apart."""
     if len({*files}) < len(files):
-        raise typer.BadParameter("a file is given twice; give each file once.")
+        raise click.BadParameter("a file is given twice; give each file once.")
     stems = [path.stem for path in files]
     return stems if len({*stems}) == len(stems) else [str(path) for path in files]

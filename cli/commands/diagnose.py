@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-import typer
+import click
 
 from ppl.cli.arguments import Arrays, DataPaths, ModelPath
 from ppl.cli.data import model_and_inputs
@@ -49,13 +49,13 @@ def diagnose(
     for c in test.components:
         figures = (f"{value:.8g}" for value in (c.value, c.gradient, c.difference))
         table.add_row(c.name, *figures, f"{c.error:.1e}", "<- differs" if c in failures else "")
-    typer.echo(f"Log density {test.log_density:.10g}")
+    click.echo(f"Log density {test.log_density:.10g}")
     Console(width=200, soft_wrap=True).print(table)
     if test.explanation:
-        typer.echo(f"\nNot finite at this start:\n{test.explanation}")
+        click.echo(f"\nNot finite at this start:\n{test.explanation}")
     elif failures:
-        typer.echo(f"\nThe gradient is wrong for {', '.join(c.name for c in failures)}: a bug in ppl.")
+        click.echo(f"\nThe gradient is wrong for {', '.join(c.name for c in failures)}: a bug in ppl.")
     else:
-        typer.echo(f"\nThe gradient agrees with finite differences to {error:g}.")
+        click.echo(f"\nThe gradient agrees with finite differences to {error:g}.")
     if failures or test.explanation:
-        raise typer.Exit(GRADIENT_DISAGREES)
+        raise click.exceptions.Exit(GRADIENT_DISAGREES)

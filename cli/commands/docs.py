@@ -6,19 +6,17 @@ from copy import copy
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+import click
 
 from ppl.cli.options import folder, unknown
 from ppl.cli.output import LINE_LENGTH
+from ppl.cli.signatures import Argument, Option
 
 
 def docs(
-    context: typer.Context,
-    word: Annotated[
-        str | None, typer.Argument(metavar="[WORD]", help="Command, function, PPL104, ...")
-    ] = None,
+    word: Annotated[str | None, Argument(metavar="[WORD]", help="Command, function, PPL104, ...")] = None,
     site: Annotated[Path | None, folder("Write the site for MkDocs.")] = None,
-    run: Annotated[bool, typer.Option("--run", help="With --site: run the code of pages.")] = False,
+    run: Annotated[bool, Option("--run", help="With --site: run the code of pages.")] = False,
 ) -> None:
     """Document a command, function, distribution, message or term.
 
@@ -37,22 +35,22 @@ def docs(
     matplotlib: pip install "matplotlib>=3.8".
     """
     if site is None and run:
-        raise typer.BadParameter("it runs the code of the pages that --site DIR writes.", param_hint="--run")
+        raise click.BadParameter("it runs the code of the pages that --site DIR writes.", param_hint="--run")
     if site is not None and word is not None:
-        raise typer.BadParameter("--site writes all pages; omit WORD.", param_hint="--site")
-    found = sources(context)
+        raise click.BadParameter("--site writes all pages; omit WORD.", param_hint="--site")
+    found = sources(click.get_current_context())
     if site is not None:
         require_own_site(site)
         write_site(site, found, run)
         return
     if word is None:
         lists = (f"{title}:\n{filled(', '.join(names))}" for title, (names, _) in found.items())
-        typer.echo("\n\n".join(lists))
+        click.echo("\n\n".join(lists))
         return
     pages = [page(name) for names, page in found.values() for name in spellings(word, names)]
     if not pages:
         raise unknown("page for", word, [name for names, _ in found.values() for name in names])
-    typer.echo("\n\n".join(dict.fromkeys(pages)))
+    click.echo("\n\n".join(dict.fromkeys(pages)))
 
 
 def spellings(word: str, names: list[str]) -> list[str]:
@@ -72,7 +70,7 @@ def unabridged(command: Any) -> Any:
 Source = tuple[list[str], Callable[[str], str]]
 
 
-def sources(context: typer.Context) -> Mapping[str, Source]:
+def sources(context: click.Context) -> Mapping[str, Source]:
     """Names by kind, each kind with what makes the page of a name."""
     from ppl.cli.commands.explain import page_text
     from ppl.cli.glossary import GLOSSARY
@@ -92,7 +90,7 @@ def sources(context: typer.Context) -> Mapping[str, Source]:
 
     def command_page(name: str) -> str:
         command = unabridged(commands[name])
-        text: str = command.get_help(typer.Context(command, context.parent, name))
+        text: str = command.get_help(click.Context(command, context.parent, name))
         return f"{text.rstrip()}\n\n{stages(name == 'sample')}" if name in ("variational", "sample") else text
 
     entry, callees = reference().__getitem__, standard().callees.items()
@@ -138,7 +136,7 @@ def write_site(folder: Path, found: Mapping[str, Source], run: bool) -> None:
     for path, text in site([(name, page(name)) for name in names], run):
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         write_whole(folder / path, [text])
-    typer.echo(f"Wrote {folder}. Build it with\n  mkdocs build --strict -f {folder / 'mkdocs.yml'}")
+    click.echo(f"Wrote {folder}. Build it with\n  mkdocs build --strict -f {folder / 'mkdocs.yml'}")
 
 
 def algorithm_page(name: str) -> str:

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
+import click
 
 from ppl.cli.arguments import Arrays, ModelPath, files_of_data
 from ppl.cli.options import folder, outcomes, split_names, whole
@@ -54,11 +54,11 @@ def doctor(
     found = examined(read_source(model), inputs_from(data, arrays), seed, run, split_names(outcome))
     files = found.save_pictures(pictures) if pictures else []
     if format is Format.json:
-        typer.echo(document("doctor", found.level, found.verdict, of_examination(found)))
+        click.echo(document("doctor", found.level, found.verdict, of_examination(found)))
     else:
-        typer.echo(wrapped(found.verdict) + "\n")
+        click.echo(wrapped(found.verdict) + "\n")
         show(found.findings, sys.stdout)
-        typer.echo(("\n" if found.findings else "") + wrapped(found.sentence))
+        click.echo(("\n" if found.findings else "") + wrapped(found.sentence))
         if files:
-            typer.echo(f"Wrote {', '.join(map(str, files))}.")
-    raise typer.Exit(status_of(found.level, require))
+            click.echo(f"Wrote {', '.join(map(str, files))}.")
+    raise click.exceptions.Exit(status_of(found.level, require))

@@ -3,17 +3,18 @@
 import textwrap
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+import click
 
 from ppl.cli.options import unknown
 from ppl.cli.output import LINE_LENGTH
+from ppl.cli.signatures import Argument
 
 if TYPE_CHECKING:
     from ppl.programs.pages import Page
 
 
 def explain(
-    code: Annotated[str, typer.Argument(metavar="CODE", help="Code of a message: PPL104, or 104.")],
+    code: Annotated[str, Argument(metavar="CODE", help="Code of a message: PPL104, or 104.")],
 ) -> None:
     """Explain a message code, with a wrong and a right example.
 
@@ -27,7 +28,7 @@ def explain(
     page = pages().get(known)
     if page is None:
         raise unknown("message", known, pages())
-    typer.echo(page_text(page))
+    click.echo(page_text(page))
 
 
 def page_text(page: "Page") -> str:

@@ -4,24 +4,25 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-import typer
+import click
 
 from ppl.cli.arguments import ModelPaths, read_program
 from ppl.cli.options import STDIN, data_files, split_names, whole, whole_files
+from ppl.cli.signatures import Option
 
 
 def fix(
     models: ModelPaths,
-    write: Annotated[bool, typer.Option("--write", "-w", help="Change the files.")] = False,
+    write: Annotated[bool, Option("--write", "-w", help="Change the files.")] = False,
     codes: Annotated[
-        str, typer.Option("--codes", metavar="CODE,...", help="Only these codes.", show_default=False)
+        str, Option("--codes", metavar="CODE,...", help="Only these codes.", show_default=False)
     ] = "",
     data: Annotated[
         list[str], data_files("Fixes of `ppl doctor` with this data; x=FILE: one variable.", "--data")
     ] = [],  # noqa: B006
     fit: Annotated[
         Path | None,
-        typer.Option(metavar="FIT", exists=True, dir_okay=False, help="Draws of MODEL; default: fit now."),
+        Option(metavar="FIT", exists=True, dir_okay=False, help="Draws of MODEL; default: fit now."),
     ] = None,
     seed: Annotated[int, whole(0, "Seed of the fits to the data.")] = 1,
 ) -> None:
@@ -53,9 +54,9 @@ def fix(
     from ppl.files import write_whole
 
     if write and STDIN in models:
-        raise typer.BadParameter("standard input cannot be changed; omit --write.", param_hint="--write")
+        raise click.BadParameter("standard input cannot be changed; omit --write.", param_hint="--write")
     if fit and (len(models) > 1 or not data):
-        raise typer.BadParameter("FIT is draws of one MODEL, with --data DATA.", param_hint="--fit")
+        raise click.BadParameter("FIT is draws of one MODEL, with --data DATA.", param_hint="--fit")
     errors = 0
     for model in models:
         source = read_program(model)
@@ -65,15 +66,15 @@ def fix(
             found = fixed_with(found, inputs_from([], data), split_names(codes), seed, run)
         print_text(difference(source, found.source))
         for each in found.applied:
-            typer.echo(f"{each.span.place}: {each.code}: {each.hint or each.fix.title}", err=True)
+            click.echo(f"{each.span.place}: {each.code}: {each.hint or each.fix.title}", err=True)
         for line in found.left:
-            typer.echo(line, err=True)
+            click.echo(line, err=True)
         if not found.applied:
-            typer.echo(f"{source.name}: no changes are proposed.", err=True)
+            click.echo(f"{source.name}: no changes are proposed.", err=True)
         elif write:
             write_whole(model, [found.source.text])
-            typer.echo(f"Wrote {model}.", err=True)
+            click.echo(f"Wrote {model}.", err=True)
         show(found.errors, sys.stderr)
         errors += len(found.errors)
     if errors:
-        raise typer.Exit(1)
+        raise click.exceptions.Exit(1)

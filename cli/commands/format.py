@@ -3,10 +3,11 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
+import click
 
 from ppl.cli.arguments import ModelPaths, read_program
 from ppl.cli.options import STDIN
+from ppl.cli.signatures import Option
 
 UNFORMATTED = 1
 """The exit status where `--check` finds a program laid out otherwise."""
@@ -14,8 +15,8 @@ UNFORMATTED = 1
 
 def format(
     models: ModelPaths,
-    write: Annotated[bool, typer.Option("--write", "-w", help="Change the files instead.")] = False,
-    check: Annotated[bool, typer.Option("--check", help="Change nothing; exit with 1 if it would.")] = False,
+    write: Annotated[bool, Option("--write", "-w", help="Change the files instead.")] = False,
+    check: Annotated[bool, Option("--check", help="Change nothing; exit with 1 if it would.")] = False,
 ) -> None:
     """Print MODEL in the canonical layout; keep its comments.
 
@@ -30,12 +31,12 @@ def format(
     keep their columns. Several files require --write or --check.
     """
     if not (write or check) and len(models) > 1:
-        raise typer.BadParameter("several programs require --write or --check.", param_hint="MODEL...")
+        raise click.BadParameter("several programs require --write or --check.", param_hint="MODEL...")
     if write and STDIN in models:
-        raise typer.BadParameter("standard input cannot be changed; omit --write.", param_hint="--write")
+        raise click.BadParameter("standard input cannot be changed; omit --write.", param_hint="--write")
     same = [is_formatted(model, write, check) for model in models]
     if check and not all(same):
-        raise typer.Exit(UNFORMATTED)
+        raise click.exceptions.Exit(UNFORMATTED)
 
 
 def is_formatted(model: Path, write: bool, check: bool) -> bool:
@@ -48,10 +49,10 @@ def is_formatted(model: Path, write: bool, check: bool) -> bool:
     text = format_program(source, [model.parent])
     same = text == source.text
     if check:
-        typer.echo(f"{source.name}: {'already formatted' if same else 'would change'}")
+        click.echo(f"{source.name}: {'already formatted' if same else 'would change'}")
     elif not write:
         print_text(text)
     elif not same:
         write_whole(model, [text])
-        typer.echo(f"Wrote {model}.")
+        click.echo(f"Wrote {model}.")
     return same

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
+import click
 
 from ppl.cli.arguments import Arrays, DataFiles, ModelPath, existing
 from ppl.cli.data import model_and_inputs
@@ -44,4 +44,4 @@ def log_prob(
         write_whole(output, found.csv_lines())
         say(output, f"Wrote {output}.")
     else:
-        typer.echo("".join(found.csv_lines()), nl=False)
+        click.echo("".join(found.csv_lines()), nl=False)

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
+import click
 
 from ppl.cli.arguments import DrawsFiles, OwnData, program
 from ppl.cli.options import one_of, outcomes, output_file
@@ -53,10 +53,10 @@ def loo(
     if csv:
         write_whole(csv, csv_lines(found))
     if format is Format.json:
-        typer.echo(document("loo", level(runs), judgement(runs), of_loo(found)))
+        click.echo(document("loo", level(runs), judgement(runs), of_loo(found)))
         return
     if text := judgement(runs):
-        typer.echo(wrapped(text) + "\n")
+        click.echo(wrapped(text) + "\n")
     for line in found.table(screen_width()):
-        typer.echo(line)
-    typer.echo("\n" + wrapped(found.reading))
+        click.echo(line)
+    click.echo("\n" + wrapped(found.reading))

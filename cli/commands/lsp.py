@@ -3,11 +3,11 @@
 import sys
 from typing import Annotated
 
-import typer
+from ppl.cli.signatures import Option
 
 
 def lsp(
-    pedantic: Annotated[bool, typer.Option("--pedantic", help="Also report possible problems.")] = False,
+    pedantic: Annotated[bool, Option("--pedantic", help="Also report possible problems.")] = False,
 ) -> None:
     """Run the language server for editors.
 

@@ -7,9 +7,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Annotated
 
-import typer
+import click
 
 from ppl.cli.options import file_to_read, one_of
+from ppl.cli.signatures import Argument, Option
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 
@@ -42,9 +43,9 @@ LOO = "print(fit.loo())  # how well the model predicts rows that it has not seen
 
 
 def new(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The folder to write.")],
+    name: Annotated[str, Argument(metavar="NAME", help="The folder to write.")],
     example: Annotated[str, one_of("A program of the library.", "--example")] = "linear_regression",
-    formula: Annotated[str, typer.Option(metavar="TEXT", help="Write the program of a formula.")] = "",
+    formula: Annotated[str, Option(metavar="TEXT", help="Write the program of a formula.")] = "",
     family: Annotated[str, one_of("Distribution of its outcome.", "--family")] = "gaussian",
     data: Annotated[Path | None, file_to_read("Data of the formula.", "--data")] = None,
 ) -> None:
@@ -70,15 +71,15 @@ def new(
 
     known = examples()
     if example == "list":
-        typer.echo("\n".join(known))
+        click.echo("\n".join(known))
         return
     folder = Path(name)
     if not NAME.fullmatch(folder.name):
-        raise typer.BadParameter(
+        raise click.BadParameter(
             f"'{folder.name}' is not a valid program name; expected letters, digits, - and _, a letter first."
         )
     if bool(formula) != (data is not None):
-        raise typer.BadParameter("a formula and its data belong together: --formula TEXT --data FILE.")
+        raise click.BadParameter("a formula and its data belong together: --formula TEXT --data FILE.")
     if formula and data:
         files = files_of_formula(folder, formula, data, family)
     else:
@@ -89,7 +90,7 @@ def new(
     for file, text in files.items():
         write_whole(folder / file, [text])
     *others, script = (folder / file for file in files)
-    typer.echo(
+    click.echo(
         f"Wrote {', '.join(map(str, others))} and {script}. Fit it with\n"
         f"  ppl variational {others[0]} {data or others[1]} -o {folder / 'output.csv'}\n"
         f"or with\n  python {script}"

@@ -4,13 +4,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+import click
 
 from ppl.cli.arguments import DrawsFiles, Hdi, share_of_interval
 from ppl.cli.data import conditioned_as_draws, files_named_by, inputs_from, program_of, rows_of
 from ppl.cli.generated import warn_of_poor
 from ppl.cli.options import file_to_read, main_output, one_of, output_file, split_names, variable_names
 from ppl.cli.settings import choice
+from ppl.cli.signatures import Option
 from ppl.records import dataclass, replace
 from ppl.results.report.style import USUAL, TableStyle
 
@@ -52,13 +53,11 @@ def plot(
     by: Annotated[str, one_of("A column of data with groups, for groups, ppc, effects.")] = "",
     interval: Annotated[float, share_of_interval(hidden=True)] = USUAL.interval,
     hdi: Hdi = False,
-    exp: Annotated[
-        bool, typer.Option("--exp", help="Show exp of the draws: odds ratios, rate ratios.")
-    ] = False,
-    log: Annotated[bool, typer.Option("--log", help="A log axis for values.")] = False,
-    line: Annotated[float | None, typer.Option("--line", metavar="X", help="A line at this value.")] = None,
+    exp: Annotated[bool, Option("--exp", help="Show exp of the draws: odds ratios, rate ratios.")] = False,
+    log: Annotated[bool, Option("--log", help="A log axis for values.")] = False,
+    line: Annotated[float | None, Option("--line", metavar="X", help="A line at this value.")] = None,
     title: Annotated[str, one_of("The title.")] = "",
-    narrow: Annotated[bool, typer.Option("--narrow", help="For a telephone: 4 inches wide.")] = False,
+    narrow: Annotated[bool, Option("--narrow", help="For a telephone: 4 inches wide.")] = False,
 ) -> None:
     """Plot the draws in FILEs.
 
@@ -87,7 +86,7 @@ def plot(
     from ppl.results.pictures.table import KINDS
 
     if output and output.suffix not in SUFFIXES:
-        raise typer.BadParameter(f"'{output}' should end in {', '.join(SUFFIXES)}.", param_hint="--output")
+        raise click.BadParameter(f"'{output}' should end in {', '.join(SUFFIXES)}.", param_hint="--output")
     named = [KINDS[each.value] for each in kind or ()]
     usual = [] if named and not report else [each for each in KINDS.values() if each.name != "prior"]
     every = any(need in COMPUTED for each in (*named, *usual) for need in each.needs)
@@ -103,7 +102,7 @@ def plot(
         program = source.program
         text = Program(program.read_text("utf-8"), show_stage(program, "plan")) if program else None
         write_whole(report, [page(material, (program or files[0]).stem, text)])
-        typer.echo(f"Wrote {report}.")
+        click.echo(f"Wrote {report}.")
         if not output and not named:
             return
     look = Look(not narrow, title, log, line, style=TableStyle(interval, hdi))
@@ -265,12 +264,12 @@ def draw_all(
                 figure.suptitle(caution, color=LEVELS["poor"])
             save(figure, path)
             written += 1
-            typer.echo(f"Wrote {path}.")
+            click.echo(f"Wrote {path}.")
         if note := kind.left_out(material):
-            typer.echo(note)
+            click.echo(note)
     if material.constant:
         missing.append(f"Omitted (constant): {first_few(material.constant)}.")
     if not written:
         raise DataError("nothing was drawn.\n" + "\n".join(missing))
     for note in missing:
-        typer.echo(note)
+        click.echo(note)

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+import click
 
 from ppl.cli.arguments import (
     Arrays,
@@ -86,7 +86,7 @@ def predict(
         return
     data, fit = data_and_fit(given)
     if fit is None:
-        raise typer.BadParameter(
+        raise click.BadParameter(
             "expected data of new rows, if any, then FIT, draws of MODEL (.csv, .npz, .nc, .parquet) or "
             "a saved fit; or --prior. `ppl generate` computes generated quantities from draws.",
             param_hint="FIT",
@@ -96,7 +96,7 @@ def predict(
     posterior = conditioned_as(compiled, run, fit_data, "--fit-data")
     us = unconstrained_of(posterior, run.columns, run.draws)
     if (score or replicate) and not (data or arrays):
-        raise typer.BadParameter("needs DATA, new rows.", param_hint="--score" if score else "--replicate")
+        raise click.BadParameter("needs DATA, new rows.", param_hint="--score" if score else "--replicate")
     if score:
         scores = scored(posterior, us, inputs_from(data, arrays), seed, split_names(score))
         write_scores(output or Path("scores.csv"), scores, run, quiet)

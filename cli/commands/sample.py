@@ -5,7 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, TextIO, cast
 
-import typer
+import click
+from click.exceptions import Exit
 
 from ppl.cli.arguments import Arrays, DataPaths, Hdi, Interval, Missing, MissingData, ModelPath, SigFigs
 from ppl.cli.data import model_and_inputs, recorded
@@ -69,7 +70,7 @@ def sample(
     from ppl.run.processes import ended_by_ctrl_c
 
     if output == STDOUT:
-        raise typer.BadParameter(
+        raise click.BadParameter(
             "each chain is written to its own file; give a file name.", param_hint="--output"
         )
     style = TableStyle(interval, hdi, sig_figs)
@@ -86,12 +87,12 @@ def sample(
                 chains = sample_with(posterior, sample_settings, listen)
         except KeyboardInterrupt:
             print("ppl: interrupted before the first draw; no output was written.", file=sys.stderr)
-            raise typer.Exit(status_of_signal(ended)) from None
+            raise Exit(status_of_signal(ended)) from None
         files = chains.save(output, arguments)
     console = Console(file=cast(TextIO, out), quiet=quiet)
     report_chains(console, chains, columns, style, bool(variables), files)
     out.check()
-    raise typer.Exit(status_of_signal(ended) if chains.interrupted else status_of(chains.level, require))
+    raise Exit(status_of_signal(ended) if chains.interrupted else status_of(chains.level, require))
 
 
 def status_of_signal(ended: Sequence[int]) -> int:

@@ -5,7 +5,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any
 
-import typer
+import click
 
 from ppl.cli.arguments import Arrays, DataPaths, Missing, MissingData, ModelPath, Simulator
 from ppl.cli.data import inputs_from
@@ -57,10 +57,10 @@ def sbc(
     from ppl.results.pictures.statistic import rank_histograms
 
     if picture and picture.suffix not in SUFFIXES:
-        raise typer.BadParameter(f"'{picture}' should end in {', '.join(SUFFIXES)}.", param_hint="--picture")
+        raise click.BadParameter(f"'{picture}' should end in {', '.join(SUFFIXES)}.", param_hint="--picture")
     sbc_settings, compiled = SbcSettings(**plain(settings)), model_of(model)
     if show_simulator:
-        typer.echo(program_text(compiled), nl=False)
+        click.echo(program_text(compiled), nl=False)
         return
     inputs = inputs_from(data or [], arrays)
     drawing = model_of(simulator) if simulator else None
@@ -75,7 +75,7 @@ def sbc(
             write_whole(output, so_far.csv_lines(about))
             if not quiet:
                 done = len(so_far.numbers) + len(so_far.failed)
-                typer.echo(f"simulation {done} of {sbc_settings.simulations}", err=True)
+                click.echo(f"simulation {done} of {sbc_settings.simulations}", err=True)
 
     found = calibrated(simulations, sbc_settings, hear, before)
     write_whole(output, found.csv_lines(about))
@@ -86,12 +86,12 @@ def sbc(
     left = sbc_settings.simulations - len(found.numbers) - len(found.failed)
     if not quiet:
         if found.numbers:
-            typer.echo("\n".join(found.lines()) + "\n")
-        typer.echo(wrapped(found.judgement))
+            click.echo("\n".join(found.lines()) + "\n")
+        click.echo(wrapped(found.judgement))
         for why in sorted(set(found.failed.values()))[:1]:
-            typer.echo(wrapped(f"The first failure: {why}"))
-        typer.echo(f"Wrote {' and '.join(map(str, files))}.")
+            click.echo(wrapped(f"The first failure: {why}"))
+        click.echo(f"Wrote {' and '.join(map(str, files))}.")
     if left > 0:
         note = f"ppl: {left} simulations remain; add --resume to run them."
         print(note, file=sys.stderr)
-        raise typer.Exit(130)
+        raise click.exceptions.Exit(130)

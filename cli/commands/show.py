@@ -3,10 +3,11 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
+import click
 
 from ppl.cli.options import one_of, unknown
 from ppl.cli.settings import choice
+from ppl.cli.signatures import Argument, Option
 
 FUNCTIONS = "functions"
 
@@ -18,19 +19,17 @@ Stage = choice("Stage", "ast", "program", "ir", "python", "jax", "plan")
 def show(
     model: Annotated[
         str,
-        typer.Argument(metavar="MODEL", help="The program, or 'functions', 'phases', 'forms' or 'passes'."),
+        Argument(metavar="MODEL", help="The program, or 'functions', 'phases', 'forms' or 'passes'."),
     ],
     name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="A function, after the word 'functions'.")
+        str | None, Argument(metavar="[NAME]", help="A function, after the word 'functions'.")
     ] = None,
-    stage: Annotated[Stage, typer.Option(help="The stage.")] = Stage.python,
+    stage: Annotated[Stage, Option(help="The stage.")] = Stage.python,
     form: Annotated[str, one_of("With ir or python: the form of the program.")] = "values",
-    without: Annotated[
-        list[str] | None, typer.Option(metavar="PASS", help="Skip a pass; may be repeated.")
-    ] = None,
+    without: Annotated[list[str] | None, Option(metavar="PASS", help="Skip a pass; may be repeated.")] = None,
     data: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Data: for jax, for costs in plan, for discrete parameters."),
+        Option(metavar="FILE", help="Data: for jax, for costs in plan, for discrete parameters."),
     ] = None,
 ) -> None:
     """Print a compiler stage of MODEL, or list functions.
@@ -55,29 +54,29 @@ def show(
     """
     if model in LISTS and not Path(model).is_file():
         if name is not None and model != FUNCTIONS:
-            raise typer.BadParameter(f"unexpected '{name}' after '{model}'.", param_hint="NAME")
+            raise click.BadParameter(f"unexpected '{name}' after '{model}'.", param_hint="NAME")
         LISTS[model](name)
         return
     if name is not None:
-        raise typer.BadParameter(f"unexpected '{name}' after the program.", param_hint="NAME")
+        raise click.BadParameter(f"unexpected '{name}' after the program.", param_hint="NAME")
     if not Path(model).is_file():
-        raise typer.BadParameter(f"File '{model}' does not exist.", param_hint="MODEL")
+        raise click.BadParameter(f"File '{model}' does not exist.", param_hint="MODEL")
     from ppl.optimise.draw_by_draw import DrawByDraw
     from ppl.optimise.forms import FORMS
     from ppl.stages import show_stage
 
     try:
-        typer.echo(show_stage(Path(model), stage.value, form, without or (), data))
+        click.echo(show_stage(Path(model), stage.value, form, without or (), data))
     except KeyError:
         known = ", ".join(FORMS)
-        raise typer.BadParameter(
+        raise click.BadParameter(
             f"there is no form {form!r}; the forms are {known}, and rows:SIZE and rest:SIZE.",
             param_hint="--form",
         ) from None
     except ValueError as error:
-        raise typer.BadParameter(f"{error}.") from None
+        raise click.BadParameter(f"{error}.") from None
     except DrawByDraw as why:
-        raise typer.BadParameter(f"the program is run draw by draw: {why}.", param_hint="--form") from None
+        raise click.BadParameter(f"the program is run draw by draw: {why}.", param_hint="--form") from None
 
 
 def show_forms(name: None) -> None:
@@ -86,20 +85,20 @@ def show_forms(name: None) -> None:
     for form in FORMS.values():
         made = f"{form.base.name}, then " if form.base else ""
         passes = ", ".join(each.name for each in form.passes) or "no passes"
-        typer.echo(f"{form.name}: {form.meaning}\n  {made}{passes}")
+        click.echo(f"{form.name}: {form.meaning}\n  {made}{passes}")
 
 
 def show_phases(name: None) -> None:
     from ppl.compilation.phases import PHASES
 
-    typer.echo("\n".join(f"{name}: {meaning}" for name, meaning in PHASES.items()))
+    click.echo("\n".join(f"{name}: {meaning}" for name, meaning in PHASES.items()))
 
 
 def show_passes(name: None) -> None:
     from ppl.optimise.passes.table import PASSES
 
     for each in PASSES.values():
-        typer.echo(f"{each.name}: {each.meaning}" + (f" Required: {each.required}." if each.required else ""))
+        click.echo(f"{each.name}: {each.meaning}" + (f" Required: {each.required}." if each.required else ""))
 
 
 def show_functions(name: str | None) -> None:
@@ -107,9 +106,9 @@ def show_functions(name: str | None) -> None:
     from ppl.stdlib.reference import one_line, reference
 
     if name is None:
-        typer.echo("\n".join(map(one_line, standard().callees)))
+        click.echo("\n".join(map(one_line, standard().callees)))
     elif name in reference():
-        typer.echo(reference()[name])
+        click.echo(reference()[name])
     else:
         raise unknown("function", name, reference(), param_hint="NAME")
 

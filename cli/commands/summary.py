@@ -4,11 +4,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+import click
 
 from ppl.cli.arguments import DrawsFiles, Hdi, SigFigs, share_of_interval
 from ppl.cli.options import flag, output_file, split_names, variable_names, whole
 from ppl.cli.required import Format, ReportFormat, Require, status_of
+from ppl.cli.signatures import Option
 
 if TYPE_CHECKING:
     from ppl.results.files.read_csv import DrawsFile
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 def summary(
     files: DrawsFiles,
-    percentiles: Annotated[str, typer.Option(metavar="P,P,...", help="Percentiles shown.")] = "5,50,95",
+    percentiles: Annotated[str, Option(metavar="P,P,...", help="Percentiles shown.")] = "5,50,95",
     interval: Annotated[float | None, share_of_interval()] = None,
     hdi: Hdi = False,
     sig_figs: SigFigs = None,
@@ -61,7 +62,7 @@ def summary(
     from ppl.results.report.style import USUAL, TableStyle
 
     if not (quantiles := quantiles_of(percentiles)):
-        raise typer.BadParameter(
+        raise click.BadParameter(
             f"'{percentiles}' is not a list of percentiles; expected numbers from 0 to 100, as in 5,50,95.",
             param_hint="--percentiles",
         )
@@ -84,15 +85,15 @@ def summary(
     if format is Format.json:
         table = of_rows(names, ((shown_as(line.name), line.figures) for line in lines))
         known = whole[0].provenance.evidence if len(whole) == 1 and whole[0].provenance else None
-        typer.echo(document("summary", worst, verdict, {"log_evidence": of_evidence(known), **table}))
-        raise typer.Exit(status_of(worst, require))
+        click.echo(document("summary", worst, verdict, {"log_evidence": of_evidence(known), **table}))
+        raise click.exceptions.Exit(status_of(worst, require))
     for sentences in (verdict, evidence(whole)):
         if sentences:
-            typer.echo(wrapped(sentences) + "\n")
-    typer.echo(stated(runs) + "\n")
+            click.echo(wrapped(sentences) + "\n")
+    click.echo(stated(runs) + "\n")
     first_lines = [replace(line, name=shown_as(labels.of(line.name))) for line in lines[: rows or None]]
     for line in as_text(first_lines, names, sig_figs, screen_width()):
-        typer.echo(line)
+        click.echo(line)
     if len(first_lines) < len(lines):
-        typer.echo(f"... and {len(lines) - len(first_lines)} more")
-    raise typer.Exit(status_of(worst, require))
+        click.echo(f"... and {len(lines) - len(first_lines)} more")
+    raise click.exceptions.Exit(status_of(worst, require))

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
+import click
 
 from ppl.cli.arguments import (
     Arrays,
@@ -25,7 +25,7 @@ from ppl.results.report.style import USUAL, TableStyle
 
 def update(
     fit: Annotated[Path, existing("FIT", "Written by --save-fit.")],
-    data: Annotated[list[Path], files_of_data("NEW_DATA", "The new rows.")],
+    data: Annotated[list[Path], files_of_data("NEW_DATA...", "The new rows.")],
     arrays: Arrays = [],  # noqa: B006
     output: DrawsOutput = Path("updated.csv"),
     *,
@@ -83,4 +83,4 @@ def update(
     files = [file for file in (output, save_fit) if file]
     columns = table_columns(found.posterior, [])
     report(Console(quiet=quiet), found, files, columns, style, verbose=verbose)
-    raise typer.Exit(status_of(found.level, require))
+    raise click.exceptions.Exit(status_of(found.level, require))

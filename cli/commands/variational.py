@@ -6,7 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, TextIO, cast
 
-import typer
+import click
+from click.exceptions import Exit
 
 from ppl.cli.arguments import Arrays, DataPaths, Hdi, Interval, Missing, MissingData, ModelPath, SigFigs
 from ppl.cli.data import inputs_from, recorded, say_unread, spare
@@ -28,6 +29,7 @@ from ppl.cli.options import (
 from ppl.cli.processes import end_together, joined
 from ppl.cli.required import Require, status_of
 from ppl.cli.settings import choice, given_settings, with_settings
+from ppl.cli.signatures import Option
 from ppl.cli.words import WithWords
 from ppl.files import STDOUT, beside, numbered_files
 from ppl.kernel.advi.outcome import Ending
@@ -90,7 +92,7 @@ def variational(
     ] = PositiveTransform.log,
     then: Annotated[Then | None, one_of("sample: NUTS from q unless the verdict is good.", "--then")] = None,
     require_converged: Annotated[
-        bool, typer.Option("--require-converged", help="Exit with 3 if the run did not converge.")
+        bool, Option("--require-converged", help="Exit with 3 if the run did not converge.")
     ] = False,
     require: Require = None,
     variables: Annotated[str, variable_names("Variables in the table.")] = "",
@@ -129,7 +131,7 @@ def variational(
     from ppl.run.memory_needed import require_memory
 
     if output == STDOUT and (resume or save_metric or save_cmdstan_config or then):
-        raise typer.BadParameter(
+        raise click.BadParameter(
             "--resume, --save-metric, --save-cmdstan-config and --then have files named after the output; "
             "give it a name, such as -o output.csv.",
             param_hint="--output",
@@ -183,7 +185,7 @@ def variational(
             fit, journal = fit_with_journal(posterior, options, listener, checkpoint)
         if not first:
             end_together(together)
-            raise typer.Exit(report.exit_status(fit.outcome, require_converged))
+            raise Exit(report.exit_status(fit.outcome, require_converged))
         done.append(journal)
         save_draws(fit, output, arguments)
         if diagnostic_file:
@@ -217,7 +219,7 @@ def variational(
         report.sentence(console, where)
     out.check()
     end_together(together)
-    raise typer.Exit(report.exit_status(fit.outcome, require_converged) or status_of(level, require))
+    raise Exit(report.exit_status(fit.outcome, require_converged) or status_of(level, require))
 
 
 def chains_beside(output: Path) -> Path:

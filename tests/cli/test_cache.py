@@ -1,6 +1,6 @@
 """`ppl cache` lists what is stored, and removes it."""
 
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 from ppl.cache import Parts
 from ppl.cli.main import app

@@ -5,7 +5,6 @@ import re
 import textwrap
 
 import pytest
-import typer
 
 from ppl.cli.commands.docs import algorithm_page
 from ppl.cli.glossary import GLOSSARY
@@ -135,7 +134,7 @@ def test_every_algorithm_and_every_heading_of_the_site_has_its_page(run):
 
 
 def test_the_commands_of_the_guide_to_many_machines_have_options_that_there_are():
-    variational = typer.main.get_command(app).commands["variational"]
+    variational = app.commands["variational"]
     options = {name for option in variational.params for name in option.opts}
     of_slurm = {"--nodes", "--ntasks-per-node", "--cpus-per-task", "--time"}
     named = {*re.findall(r"(?<![\w-])--[a-z][\w-]*", written()["machines"].text)}

@@ -321,12 +321,24 @@ def test_the_shell_completes_commands_and_options(monkeypatch, capsys):
         ("ppl variat", "variational"),
         ("ppl variational m.model --algor", "--algorithm"),
     ):
-        monkeypatch.setenv("_PPL_COMPLETE", "complete_bash")
+        monkeypatch.setenv("_PPL_COMPLETE", "bash_complete")
         monkeypatch.setenv("COMP_WORDS", words)
         monkeypatch.setenv("COMP_CWORD", str(len(words.split()) - 1))
         with pytest.raises(SystemExit):
             app([], prog_name="ppl")
-        assert capsys.readouterr().out.split() == [completed]
+        assert capsys.readouterr().out.split() == [f"plain,{completed}"]
+
+
+def test_completion_is_installed_once(run, monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("SHELL", "/bin/zsh")
+    for _ in range(2):
+        assert run("--install-completion")[0] == 0
+    status, script, _ = run("--show-completion")
+    assert status == 0 and "_PPL_COMPLETE=zsh_complete" in script
+    assert (tmp_path / ".zshrc").read_text().strip() == script.strip()
+    monkeypatch.setenv("SHELL", "/bin/csh")
+    assert run("--show-completion")[0] == 2
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 import os
 
 import pytest
-from typer.main import get_command
 
 from ppl.cli.main import app
 from ppl.cmdstan import main as executable
@@ -76,7 +75,7 @@ def test_it_is_refused_before_anything_is_read(what, run, folder):
 
 
 def test_every_command_that_writes_is_tried():
-    commands = get_command(app).commands
+    commands = app.commands
     writes = {name for name, command in commands.items() if any(p.metavar == "FILE" and p.name in
               ("output", "csv", "picture", "report") for p in command.params)}  # fmt: skip
     assert writes == {words.split()[0] for words in REFUSED.values()}

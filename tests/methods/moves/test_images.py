@@ -1,6 +1,5 @@
 """Changes of sign and exchanges that leave a density as it is: all of them, and none where there are none."""
 
-from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
@@ -12,6 +11,7 @@ from ppl.kernel.advi.coordinates import Scaled
 from ppl.kernel.advi.numerics.gaussian import Gaussian
 from ppl.methods.moves.images import OneImage, images_of, put_back
 from ppl.methods.moves.sampler import Sampler
+from ppl.records import dataclass
 
 SQUARE = """
 data { real x; real<lower=0> s; }
