@@ -17,6 +17,7 @@ from ppl.kernel.emit.emit_entries import (
 )
 from ppl.kernel.emit.text import Binding, Mode, Writer, python_name, tuple_text
 from ppl.kernel.ir import nodes as ir
+from ppl.kernel.ir.meetings import meetings
 from ppl.kernel.ir.varying import varies
 from ppl.kernel.ir.walk import implicit_arguments_of, used_names
 from ppl.stdlib.batching import WITH_OUTER
@@ -175,6 +176,7 @@ def application(w: Writer, e: ir.Apply) -> str:
     args = [expr(w, a) for a in e.args]
     if e.axes:
         return lifted_application(w, e, args)
+    args = compared(w, e, args)
     infix = infix_text(e, args)
     return call_text(w, e, whole_mode(e.callee), args) if infix is None else infix
 
@@ -252,11 +254,23 @@ def lifted_application(w: Writer, e: ir.Apply, args: list[str]) -> str:
         aligned(text, axes_of(a.type), result_axes, widest - r)
         for text, a, r in zip(args, e.args, own, strict=True)
     ]
+    args = compared(w, e, args)
     if callee.batch == "elementwise":
         infix = infix_text(e, args)
         if infix is not None:
             return infix
     return call_text(w, e, batch_mode(e, widest), args)
+
+
+def compared(w: Writer, e: ir.Apply, args: Sequence[str]) -> list[str]:
+    """The arguments, of which those that meet must have the same sizes."""
+    args, names = [*args], dict[int, str]()
+    for m in meetings(e) if e.callee.compares else ():
+        if m.one not in names:
+            names[m.one] = w.temporary()
+            args[m.one] = f"({names[m.one]} := {args[m.one]})"
+        args[m.other] = f"lib.alike({names[m.one]}, {args[m.other]}, {m.axes}, {m.inner})"
+    return args
 
 
 def has_axes(args: Sequence[ir.Expr]) -> list[bool]:

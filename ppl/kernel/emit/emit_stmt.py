@@ -20,7 +20,19 @@ from ppl.kernel.emit.text import Writer, python_name, tuple_text
 from ppl.kernel.ir import nodes as ir
 from ppl.kernel.ir.walk import assigned_names, names_after, used_names, walk_statements
 from ppl.stdlib.functions.operators import OPERATORS
-from ppl.types import INT, Type, array_of, axes_of, core, entry, is_complex, is_tuple, items_of, rank
+from ppl.types import (
+    INT,
+    Type,
+    array_dims,
+    array_of,
+    axes_of,
+    core,
+    entry,
+    is_complex,
+    is_tuple,
+    items_of,
+    rank,
+)
 
 TRANSPOSE = OPERATORS["'"].name
 
@@ -48,7 +60,8 @@ def statement(w: Writer, s: ir.Stmt) -> None:
             w.line(f"{python_name(name)} = {fitted(w, s, expr(w, value) if shared else owned(w, value))}")
         case ir.Update(name=name, path=path, value=value):
             in_tuple = any(isinstance(step, int) for step in path) or is_tuple(value.type)
-            update(w, python_name(name), path, owned(w, value) if in_tuple else expr(w, value))
+            own = 0 if s.fits else rank(value.type)
+            update(w, python_name(name), path, owned(w, value) if in_tuple else expr(w, value), own)
         case ir.Scatter():
             scatter(w, s)
         case ir.Increment(what=what, value=value):
@@ -89,11 +102,19 @@ def statement(w: Writer, s: ir.Stmt) -> None:
 
 def fitted(w: Writer, s: ir.Assign, text: str) -> str:
     """The value, once its size is known to be the variable's."""
-    if rank(s.value.type) == 0 or is_tuple(s.value.type):
+    if is_tuple(s.value.type):
+        checks = not s.declares and has_containers(s.value.type)
+        return f"lib.same_sizes({python_name(s.name)}, {text})" if checks else text
+    if rank(s.value.type) == 0:
         return text
     if s.shape:
         return f"lib.sized({text}, {', '.join(expr(w, size) for size in s.shape)})"
     return text if s.declares else f"lib.same_size({python_name(s.name)}, {text})"
+
+
+def has_containers(t: Type) -> bool:
+    """Whether something in a tuple has a size."""
+    return is_tuple(t) and (array_dims(t) > 0 or any(rank(i) or has_containers(i) for i in items_of(t)))
 
 
 def owned(w: Writer, value: ir.Expr) -> str:
@@ -135,21 +156,29 @@ def increment(w: Writer, what: str, value: ir.Expr) -> None:
 # --- Assignment to parts -------------------------------------------------------------------------
 
 
-def update(w: Writer, name: str, path: Sequence[ir.Step], value: str) -> None:
-    """`name[path] = value`: the parts on the way are taken out, changed, and put back."""
+def update(w: Writer, name: str, path: Sequence[ir.Step], value: str, own: int) -> None:
+    """`name[path] = value`: the parts on the way are taken out, changed, and put back.
+
+    The sizes of so many axes of the value are compared with those of the part.
+    """
     if len(path) == 1:
-        w.line(f"{name} = {changed(w, name, path[0], value)}")
+        w.line(f"{name} = {changed(w, name, path[0], value, own)}")
         return
     part = w.temporary()
     w.line(f"{part} = lib.own({picked(w, name, path[0], path[1])})")
-    update(w, part, path[1:], value)
+    update(w, part, path[1:], value, own)
     w.line(f"{name} = {changed(w, name, path[0], part)}")
 
 
-def changed(w: Writer, name: str, step: ir.Step, value: str) -> str:
+def changed(w: Writer, name: str, step: ir.Step, value: str, own: int = 0) -> str:
     if isinstance(step, int):
         return f"lib.put_item({name}, {step - 1}, {value})"
-    return f"lib.put({name}, {where(w, name, step)}, {value})"
+    return put(name, where(w, name, step), value, own)
+
+
+def put(name: str, where: str, value: str, own: int) -> str:
+    """An assignment to entries, of a value whose last axes may have other sizes than they."""
+    return f"lib.put_sized({name}, {where}, {value}, {own})" if own else f"lib.put({name}, {where}, {value})"
 
 
 def scatter(w: Writer, s: ir.Scatter) -> None:
@@ -158,7 +187,8 @@ def scatter(w: Writer, s: ir.Scatter) -> None:
     at = entries_of(s.type, s.picks, s.items, axes)
     missing = max(own_axes_set(s) - rank(entry(s.value.type)), 0)
     value = aligned(expr(w, s.value), axes_of(s.value.type), axes, missing)
-    w.line(f"{name} = lib.put({name}, {where_entries(w, name, at)}, {value})")
+    own = 0 if s.fits or missing else own_axes_set(s)
+    w.line(f"{name} = {put(name, where_entries(w, name, at), value, own)}")
 
 
 # --- Scans ---------------------------------------------------------------------------------------

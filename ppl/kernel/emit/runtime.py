@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ppl.arrays import Array, Namespace
 from ppl.errors import DataError, InferenceError, Rejection
-from ppl.kernel.emit.tuple_arrays import length, with_entries
+from ppl.kernel.emit.tuple_arrays import length, require_sizes, same_sizes, with_entries
 from ppl.memory import require_room
 from ppl.printable import printable
 from ppl.records import dataclass
@@ -171,6 +171,16 @@ def same_size(xp: Namespace, old: Array | None, x: Array) -> Array:
     return x if old is None else sized(xp, x, *old.shape)
 
 
+def alike(xp: Namespace, x: Array, other: Array, axes: int, inner: tuple[int, int]) -> Array:
+    """`other`, whose last axes must have the sizes of those of x, before `inner` axes of each."""
+    one, two = (
+        np.shape(each)[np.ndim(each) - axes - after : np.ndim(each) - after]
+        for each, after in zip((x, other), inner, strict=True)
+    )
+    require_sizes(two, one)
+    return other
+
+
 def sizes_text(sizes: Sequence[int]) -> str:
     return f"[{', '.join(map(str, sizes))}]"
 
@@ -184,12 +194,28 @@ def own(xp: Namespace, x: Any) -> Any:
 
 def put(xp: Namespace, x: Any, where: Any, value: Any) -> Any:
     if isinstance(x, list):
-        return with_entries(x, where if isinstance(where, tuple) else (where,), value)
+        return with_entries(xp, x, where if isinstance(where, tuple) else (where,), value)
     return xp.put(x, where, value)
 
 
+def put_sized(xp: Namespace, x: Any, where: Any, value: Any, axes: int) -> Any:
+    """The same of a value whose last axes must have the sizes of the entries that are set."""
+    if not isinstance(x, list):
+        require_sizes(np.shape(value)[-axes:], picked_shape(np.shape(x), where)[-axes:])
+    return put(xp, x, where, value)
+
+
+def picked_shape(shape: tuple[int, ...], where: Any) -> tuple[int, ...]:
+    """The shape of x[where] of an x of some shape; indices may be on a trace."""
+    items = where if isinstance(where, tuple) else (where,)
+    at = tuple(i if isinstance(i, slice) else np.zeros(np.shape(i), int)[()] for i in items)
+    sizes = [n if isinstance(i, slice) else 1 for i, n in zip(at, shape, strict=False)]
+    sizes += shape[len(at) :]
+    return np.ndarray(sizes, bool, b"0", 0, (0,) * len(sizes))[at].shape
+
+
 def put_item(xp: Namespace, x: tuple[Any, ...], where: int, value: Any) -> tuple[Any, ...]:
-    return (*x[:where], value, *x[where + 1 :])
+    return (*x[:where], same_sizes(xp, x[where], value), *x[where + 1 :])
 
 
 # --- Sums ----------------------------------------------------------------------------------------

@@ -33,7 +33,7 @@ def entries(xp: Namespace, x: Any, *where: Any) -> Any:
     return [entries(xp, x[k], *rest) for k in positions(x, first)]
 
 
-def with_entries(x: list[Any], where: Sequence[Any], value: Any) -> list[Any]:
+def with_entries(xp: Namespace, x: list[Any], where: Sequence[Any], value: Any) -> list[Any]:
     """A copy of `x` in which x[where] is `value`."""
     first, *rest = where
     if drops_axis(first):
@@ -41,9 +41,33 @@ def with_entries(x: list[Any], where: Sequence[Any], value: Any) -> list[Any]:
     else:
         changed = dict(zip(positions(x, first), value, strict=True))
     return [
-        entry if k not in changed else with_entries(entry, rest, changed[k]) if rest else changed[k]
+        entry
+        if k not in changed
+        else with_entries(xp, entry, rest, changed[k])
+        if rest
+        else same_sizes(xp, entry, changed[k])
         for k, entry in enumerate(x)
     ]
+
+
+def same_sizes(xp: Namespace, old: Any, x: Any) -> Any:
+    """A tuple, or an array of them, in which all must have the sizes that they have in `old`.
+
+    One of the two may have an axis of the draws before those of its own.
+    """
+    if isinstance(x, list | tuple):
+        require_sizes((len(x),), (len(old),))
+        for before, after in zip(old, x, strict=True):
+            same_sizes(xp, before, after)
+    elif axes := min(np.ndim(old), np.ndim(x)):
+        require_sizes(np.shape(x)[-axes:], np.shape(old)[-axes:])
+    return x
+
+
+def require_sizes(actual: Sequence[int], expected: Sequence[int]) -> None:
+    """Raise ValueError, in NumPy's words, unless two sizes are equal."""
+    if actual != expected:
+        raise ValueError(f"operands could not be broadcast together with shapes {actual} {expected}")
 
 
 def drops_axis(index: Any) -> bool:

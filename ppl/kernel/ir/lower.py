@@ -32,7 +32,7 @@ def lower(program: ast.Program, facts: Facts) -> ir.Program:
         transformed_parameter_names=tuple(declared_names(c, program.transformed_parameters)),
         generated_names=tuple(declared_names(c, program.generated_quantities)),
     )
-    return replace(lowered, transformed_data=(*lowered.transformed_data, *size_checks(lowered)))
+    return size_checks(lowered)
 
 
 def lower_block(c: Lowering, statements: Sequence[ast.Statement]) -> ir.Stmts:

@@ -170,15 +170,14 @@ def loop_over(c: Lowering, s: ast.ForEach, whole: ir.Var, body: ir.Stmts) -> ir.
 
 def lower_declaration(c: Lowering, d: ast.Declaration) -> ir.Stmts:
     own = c.facts.symbols[d]
-    t = symbol_type(own)
-    if d.value is not None and any(c.facts.symbols.get(v) is own for v in variables(d.value)):
-        value = promote(lower_expr(c, d.value), t)  # which reads the variable before it has a value
-        return (ir.Declare(d.name, t, lower_shape(c, d.type), d.span), ir.Assign(d.name, value, d.span))
-    if d.value is not None:
-        shape = lower_shape(c, d.type)
-        sizes = shape if isinstance(shape, tuple) else ()
-        return (ir.Assign(d.name, promote(lower_expr(c, d.value), t), d.span, declares=True, shape=sizes),)
-    return (ir.Declare(d.name, t, lower_shape(c, d.type), d.span),)
+    t, shape = symbol_type(own), lower_shape(c, d.type)
+    if d.value is None:
+        return (ir.Declare(d.name, t, shape, d.span),)
+    value = promote(lower_expr(c, d.value), t)
+    reads_itself = any(c.facts.symbols.get(v) is own for v in variables(d.value))
+    if isinstance(shape, ir.TupleShape) or reads_itself:
+        return (ir.Declare(d.name, t, shape, d.span), ir.Assign(d.name, value, d.span))
+    return (ir.Assign(d.name, value, d.span, declares=True, shape=shape),)
 
 
 def symbol_type(symbol: Symbol) -> Type:

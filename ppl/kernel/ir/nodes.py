@@ -67,6 +67,8 @@ class Callee:
     implicit: Literal["", "rng", "jacobian"] = ""
     """What it gets before its arguments: the rng, or the list to which it adds its log-Jacobian."""
     family: Distribution | None = field(default=None, compare=False, repr=False)
+    compares: bool = field(default=False, compare=False, repr=False)
+    """Whether it compares the sizes of its arguments when it runs: data do not tell that they match."""
 
     @property
     def cores(self) -> tuple[int, ...]:
@@ -299,12 +301,13 @@ Step = Union[tuple[IndexItem, ...], int]
 
 @dataclass(frozen=True)
 class Update:
-    """`name[path] = value`."""
+    """`name[path] = value`; it `fits` where the sizes are known to be equal."""
 
     name: str
     path: tuple[Step, ...]
     value: Expr
     span: Span = field(repr=False)
+    fits: bool = False
 
 
 @dataclass(frozen=True)
@@ -320,6 +323,7 @@ class Scatter:
     value: Expr
     type: Type
     span: Span = field(repr=False)
+    fits: bool = False
 
 
 @dataclass(frozen=True)

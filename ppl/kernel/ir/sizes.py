@@ -1,21 +1,34 @@
 """Checks that containers meet in equal sizes, which NumPy would not make: it repeats one of size 1.
 
-Sizes come from declarations. A check stands only where two of them are not the same expression of data; it is
-made once, when a program gets its data, under the conditions that its statement stands under.
+Sizes come from declarations. Where two of them are not the same expression of data, they are compared once,
+when a program gets its data, under the conditions that the statement stands under. Where data do not tell,
+calls and assignments compare the sizes when they run (`compares`, `fits`).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 from ppl.kernel.ir import nodes as ir
 from ppl.kernel.ir.linear import linear
 from ppl.kernel.ir.lower_expr import library_apply
+from ppl.kernel.ir.meetings import Meeting, meetings
 from ppl.kernel.ir.operators import binary
 from ppl.kernel.ir.printer import expr
-from ppl.kernel.ir.walk import changing_names, implicit_arguments_of, jumps, surely, used_names, walk
+from ppl.kernel.ir.walk import (
+    changing_names,
+    implicit_arguments_of,
+    jumps,
+    surely,
+    used_names,
+    walk,
+    walk_statements,
+    with_blocks,
+    with_parts,
+)
 from ppl.records import dataclass, field, replace
 from ppl.source import Span
 from ppl.stdlib.functions.operators import OPERATORS
-from ppl.types import INT, ROW_VECTOR, VECTOR, array_dims, core, rank
+from ppl.types import INT, ROW_VECTOR, VECTOR, Type, core, element_type, is_tuple, rank
 
 Sizes = tuple[ir.Expr, ...] | None
 """The size of each axis; None where declarations do not tell."""
@@ -32,86 +45,126 @@ def remedy(names: Sequence[str]) -> str:
     )
 
 
-def size_checks(p: ir.Program) -> ir.Stmts:
-    """Statements that reject data by which containers of the program meet in different sizes."""
-    variables = (*p.data, *p.transformed_data_names, *p.parameters)
-    variables += (*p.transformed_parameter_names, *p.generated_names)
-    sizes: dict[str, Sizes] = {d.name: None if d.items else (*d.dims, *d.sizes) for d in variables}
+def size_checks(p: ir.Program) -> ir.Program:
+    """The program, which rejects data by which containers meet in different sizes.
+
+    Operations and assignments for which data do not tell compare the sizes when they run.
+    """
     of_data = p.data_names - changing_names(p.transformed_data)
-    blocks = (p.transformed_data, p.transformed_parameters, p.model, p.generated_quantities)
-    return tuple(check for body in blocks for check in Checks(of_data, sizes).of(body))
+    sizes: dict[str, Sizes] = {
+        d.name: None if d.items else (*d.dims, *d.sizes) for d in (*p.data, *p.parameters)
+    }
+    functions = (replace(f, body=Checks(frozenset(), {}, sure=False).of(f.body)[0]) for f in p.functions)
+    blocks, rejections = dict[str, ir.Stmts](), list[ir.Stmt]()
+    for name in ("transformed_data", "transformed_parameters", "model", "generated_quantities"):
+        checks = Checks(of_data, sizes)
+        blocks[name], added = checks.of(getattr(p, name))
+        sizes |= checks.local
+        rejections += added
+    blocks["transformed_data"] += tuple(rejections)
+    return replace(p, functions=tuple(functions), **blocks)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
 class Checks:
-    """What is known within a block: names of data that stay as they are, and sizes of variables."""
+    """What is known within a block: names of data that stay as they are, and sizes of variables.
+
+    With `sure` data alone tell that its statements run.
+    """
 
     of_data: frozenset[str]
     sizes: Mapping[str, Sizes]
     local: dict[str, Sizes] = field(default_factory=dict)
+    sure: bool = True
 
-    def of(self, body: Sequence[ir.Stmt]) -> Iterator[ir.Stmt]:
-        """Those of statements that each run."""
+    def of(self, body: Sequence[ir.Stmt]) -> tuple[ir.Stmts, ir.Stmts]:
+        """The statements, and those that reject data by their sizes."""
+        out, rejections = list[ir.Stmt](), list[ir.Stmt]()
         for s in body:
-            for one, other in self.meetings(s):
-                yield from self.compared(one, other, s.span)
+            self.forget(s)
+            s, own = self.compared(s)
             match s:
                 case ir.Declare(name=name, shape=shape):
                     self.local[name] = shape if isinstance(shape, tuple) else None
                 case ir.Assign(name=name, declares=True):
                     self.local[name] = s.shape or self.size_of(s.value)
-                case ir.For() if not any(map(jumps, s.body)):
-                    yield from self.under(binary("<=", s.lower, s.upper, INT), s.body, (), s.span)
-                case ir.If():
-                    yield from self.under(s.condition, s.then, s.otherwise, s.span)
-                case ir.Profile():
-                    yield from self.inside.of(s.body)
+            s, inner = self.inside(s)
+            out.append(s)
+            rejections += (*own, *inner)
+        return tuple(out), tuple(rejections)
 
-    @property
-    def inside(self) -> "Checks":
-        return replace(self, sizes={**self.sizes, **self.local}, local={})
+    def forget(self, s: ir.Stmt) -> None:
+        """Sizes of ints that a statement changes are those of before."""
+        ints = {n.name for n in walk_statements(s) if is_int_set(n)}
+        if ints:
+            known = {**self.sizes, **self.local}.items()
+            self.local.update({name: None for name, size in known if used_names(size) & ints})
 
-    def under(
-        self, condition: ir.Expr, then: Sequence[ir.Stmt], otherwise: Sequence[ir.Stmt], span: Span
-    ) -> Iterator[ir.Stmt]:
-        """Those of statements under a condition, where data alone tell whether it holds."""
-        if self.is_of_data(condition):
-            one, other = (tuple(self.inside.of(body)) for body in (then, otherwise))
-            if one or other:
-                yield ir.If(condition, one, other, span)
+    def inside(self, s: ir.Stmt) -> tuple[ir.Stmt, ir.Stmts]:
+        """The statement with its blocks compared, and what rejects data there, under its condition."""
+        condition = condition_of(s)
+        below = replace(self, sizes={**self.sizes, **self.local}, local={})
+        if condition is None or not self.is_of_data(condition):
+            below = replace(below, sure=False)
+        blocks: list[ir.Stmts] = []
 
-    def compared(self, one: Sizes, other: Sizes, span: Span) -> Iterator[ir.Stmt]:
-        """That each two sizes are equal."""
-        for a, b in zip(one or (), other or (), strict=False):
-            if self.is_of_data((a, b)) and not is_same(a, b):
-                n, m = not_negative(a), not_negative(b)
-                advice = ir.Text(f"]. {remedy(sorted(used_names((a, b))))}")
-                message = (ir.Text("Sizes do not match: ["), n, ir.Text("] and ["), m, advice)
-                yield ir.If(binary("!=", n, m, INT), (ir.Message("reject", message, span),), (), span)
+        def compared(block: Sequence[ir.Stmt]) -> ir.Stmts:
+            changed, own = replace(below, local={}).of(block)
+            blocks.append(own)
+            return changed
+
+        s = with_blocks(s, compared)
+        if condition is None or not any(blocks):
+            return s, ()
+        then, otherwise = (*blocks, ())[:2]
+        return s, then if condition == ONE else (ir.If(condition, then, otherwise, s.span),)
+
+    def compared(self, s: ir.Stmt) -> tuple[ir.Stmt, ir.Stmts]:
+        """The statement, its blocks aside, and what rejects data by which containers meet in it."""
+        parts = (s.lower, s.upper) if isinstance(s, ir.For) else getattr(s, "condition", None) or s
+        if isinstance(s, ir.Profile | ir.Declare | ir.CheckDeclared):
+            return s, ()
+        certain = self.sure and not isinstance(s, ir.While)
+        surely_met = {id(e) for e in surely(parts)} if certain else set[int]()
+        open_calls, pairs = set[int](), list[tuple[ir.Expr, ir.Expr]]()
+        for e in walk(parts):
+            if isinstance(e, ir.Apply):
+                met = [self.differences(self.met(e, m), id(e) in surely_met) for m in meetings(e)]
+                if None in met:
+                    open_calls.add(id(e))
+                pairs += (pair for each in met for pair in each or ())
+        if isinstance(s, ir.Update):
+            s, more = self.assigned(s, certain)
+            pairs += more
+        if open_calls:
+            s = checked(s, open_calls)
+        return s, tuple(rejection(a, b, s.span) for a, b in pairs)
+
+    def assigned(self, s: ir.Update, certain: bool) -> tuple[ir.Update, Sequence[tuple[ir.Expr, ir.Expr]]]:
+        """An assignment to entries, which says whether the value is known to fit, and the sizes by which."""
+        match s.path:
+            case (tuple() as items,) if not is_tuple(s.value.type):
+                here = self.indexed(self.known(s.name), items)
+                met = (here, self.size_of(s.value)) if rank(s.value.type) else ((), ())
+                pairs = self.differences(met, certain)
+                return replace(s, fits=pairs is not None), pairs or ()
+        return s, ()
+
+    def differences(self, met: Sequence[Sizes], certain: bool) -> list[tuple[ir.Expr, ir.Expr]] | None:
+        """Sizes to be compared with the data; None where that is not known by the data."""
+        one, other = met
+        if one is None or other is None:
+            return None
+        differing = [(a, b) for a, b in zip(one, other, strict=False) if not is_same(a, b)]
+        return differing if not differing or (certain and self.is_of_data(tuple(differing))) else None
 
     def is_of_data(self, node: object) -> bool:
         return used_names(node) <= self.of_data and not any(map(is_effect, walk(node)))
 
-    def meetings(self, s: ir.Stmt) -> Iterator[tuple[Sizes, Sizes]]:
-        """The sizes of containers that meet in a statement, that of a loop or branch aside."""
-        match s:
-            case ir.Update(name=name, path=(tuple() as items,), value=value):
-                here = self.indexed(self.known(name), items)
-                yield here, self.size_of(value)
-        parts = (s.lower, s.upper) if isinstance(s, ir.For) else getattr(s, "condition", None) or s
-        for e in () if isinstance(s, ir.Profile | ir.Declare) else surely(parts):
-            if isinstance(e, ir.Apply):
-                first, *others = self.aligned(e) or (None,)
-                yield from ((first, other) for other in others)
-
-    def aligned(self, e: ir.Apply) -> list[Sizes]:
-        """The sizes of arguments that a call takes entry by entry, or row by row."""
-        if e.callee.batch == "elementwise" and not e.callee.cores:
-            return [self.size_of(a) for a in e.args if rank(a.type)]
-        if e.callee.family is not None:
-            rows = [a for a in e.args if core(a.type) in (VECTOR, ROW_VECTOR) and array_dims(a.type) == 1]
-            return [size and size[:1] for size in map(self.size_of, rows)]
-        return []
+    def met(self, e: ir.Apply, m: Meeting) -> list[Sizes]:
+        """The sizes of the axes by which two arguments meet."""
+        ends = zip(map(self.size_of, (e.args[m.one], e.args[m.other])), m.inner, strict=True)
+        return [size and size[len(size) - m.axes - inner : len(size) - inner] for size, inner in ends]
 
     def known(self, name: str) -> Sizes:
         return self.local[name] if name in self.local else self.sizes.get(name)
@@ -119,8 +172,10 @@ class Checks:
     def size_of(self, e: ir.Expr) -> Sizes:
         """The size of each axis of a container."""
         match e:
-            case ir.Var(name=name):
-                return self.known(name)
+            case ir.Var(name=name, type=t):
+                return self.known(name) or own_axes(name, t)
+            case ir.Item(base=ir.Var(name=name), number=number, type=t):
+                return own_axes(f"{name}.{number}", t)
             case ir.Promote(value=value):
                 return self.size_of(value)
             case ir.Index(base=base, items=items):
@@ -170,6 +225,45 @@ def is_effect(node: object) -> bool:
     return bool(implicit_arguments_of(node)) or isinstance(node, (ir.TargetSoFar, ir.CallUser, ir.Solve))
 
 
+def condition_of(s: ir.Stmt) -> ir.Expr | None:
+    """The condition under which the first block of a statement runs, where that decides before it."""
+    match s:
+        case ir.For(lower=lower, upper=upper, body=body) if not any(map(jumps, body)):
+            return binary("<=", lower, upper, INT)
+        case ir.If(condition=condition):
+            return condition
+        case ir.Profile():
+            return ONE
+    return None
+
+
+def is_int_set(s: ir.Stmt) -> bool:
+    """Whether a statement changes an int, or ints, that are there before it."""
+    match s:
+        case ir.Assign(value=value, declares=False) | ir.Update(value=value):
+            return element_type(value.type) == INT
+    return False
+
+
+def own_axes(name: str, t: Type) -> Sizes:
+    """The sizes of a container of which no more is known, as names that no program has."""
+    return tuple(ir.Var(f"{name} {k}", INT) for k in range(rank(t)))
+
+
+def checked(node: Any, calls: Collection[int]) -> Any:
+    """A node in which some calls, by their ids, compare the sizes of their arguments when they run."""
+    changed = with_parts(node, lambda part: checked(part, calls))
+    return replace(changed, callee=replace(changed.callee, compares=True)) if id(node) in calls else changed
+
+
+def rejection(a: ir.Expr, b: ir.Expr, span: Span) -> ir.Stmt:
+    """What rejects data by which two sizes differ."""
+    n, m = not_negative(a), not_negative(b)
+    advice = ir.Text(f"]. {remedy(sorted(used_names((a, b))))}")
+    message = (ir.Text("Sizes do not match: ["), n, ir.Text("] and ["), m, advice)
+    return ir.If(binary("!=", n, m, INT), (ir.Message("reject", message, span),), (), span)
+
+
 def not_negative(size: ir.Expr) -> ir.Expr:
     """The size, at least 0: a range `lower:upper` that is empty may have a negative one."""
     return library_apply("max", [size, ir.Const(0, INT)], INT) if isinstance(size, ir.Apply) else size
@@ -177,5 +271,7 @@ def not_negative(size: ir.Expr) -> ir.Expr:
 
 def is_same(a: ir.Expr, b: ir.Expr) -> bool:
     """Whether two sizes are one expression, as `N - 1` and `N - 2 + 1` are."""
+    if a == b:
+        return True
     one, other = linear(a, lambda _: True), linear(b, lambda _: True)
     return one == other if one is not None and other is not None else expr(a) == expr(b)

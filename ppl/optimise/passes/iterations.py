@@ -465,7 +465,7 @@ def update(c: Lifting, b: Batch, s: ir.Update) -> None:
         raise Dependent(f"`{s.name}` differs from draw to draw")
     picks = tuple(where.get(axis) for axis in axes)
     value = masked_as_first(b, value)
-    c.out.append(ir.Scatter(s.name, picks, items, value, over_axes(updated(s), *axes), s.span))
+    c.out.append(ir.Scatter(s.name, picks, items, value, over_axes(updated(s), *axes), s.span, s.fits))
     return None
 
 
@@ -530,7 +530,7 @@ def update_all(c: Lifting, b: Batch, s: ir.Update, step: Sequence[ir.IndexItem],
     items = lift_items(c, b.without_masks, step)
     whole = ir.Var(s.name, array_of(s.value.type, len(step)))
     old = ir.Gather(whole, (), items, over_axes(s.value.type, *b.over(*index_values(items))))
-    c.out.append(ir.Scatter(s.name, (), items, where_mask(b.mask, value, old), whole.type, s.span))
+    c.out.append(ir.Scatter(s.name, (), items, where_mask(b.mask, value, old), whole.type, s.span, s.fits))
 
 
 def store_entry(c: Lifting, b: Batch, entry: Entry, value: ir.Expr) -> ir.Expr:

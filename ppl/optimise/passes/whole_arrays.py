@@ -103,7 +103,8 @@ class Definitions:
         if [a for a in axes if a in here] != [*here] or any(a not in here for a in axes_of(n.type)):
             return n
         indices = {axes_of(i.index.type)[0]: i.index for i in n.items if isinstance(i, ir.At)}
-        return ir.Assign(n.name, spread_over(n.value, axes, indices), n.span, declares=True)
+        shape = () if n.fits or len(loops) == len(sizes) else self.sizes[n.name]
+        return ir.Assign(n.name, spread_over(n.value, axes, indices), n.span, declares=True, shape=shape)
 
     def whole_axis(self, item: ir.IndexItem, size: ir.Expr) -> str | None:
         """The axis of the loop, where an index runs once through all entries there are."""

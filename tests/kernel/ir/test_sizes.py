@@ -1,4 +1,7 @@
-"""Containers that meet must have equal sizes: one of size 1 is not repeated, as NumPy would do."""
+"""Containers that meet must have equal sizes: one of size 1 is not repeated, as NumPy would do.
+
+Sizes that data tell are compared when a program gets its data, others when its statements run.
+"""
 
 import numpy as np
 import pytest
@@ -86,3 +89,75 @@ def test_conditions_on_random_numbers_are_left_alone():
 def test_sizes_that_are_one_expression_have_no_check():
     program = ppl.compile_model(PROGRAM.format("", "z[2:M] ~ normal(A[1, 1:(M - 1)]' * a + z[2:M], 1);", ""))
     assert "do not match" not in program.python_source
+
+
+UNKNOWN = """
+functions {{
+  vector same(vector v) {{ return v; }}
+  real used(data vector w, array[] int g, vector p) {{ int N = 2; {0} return {1}; }}
+}}
+data {{ int M; vector[M] w; array[3] int g; }}
+transformed data {{ int N = 2; }}
+parameters {{ vector[3] p; }}
+"""
+MODEL = "model {{ p ~ std_normal(); {0} target += {1}; }}"
+FUNCTION = "model {{ target += used(w, g, p); }}"
+DRAWN = "model {{ p ~ std_normal(); }} generated quantities {{ {0} real r = {1}; }}"
+Z = "array[N] vector[3] z;"
+UNKNOWN_SIZES = [
+    (DRAWN, f"{Z} for (n in 1:N) z[n] = w;", "sum(z[1])"),
+    (DRAWN, f"{Z} for (n in 1:N) z[n] = w * p[1];", "sum(z[1])"),
+    (MODEL, f"{Z} for (n in 1:N) z[n] = same(w);", "sum(z[1])"),
+    (FUNCTION, f"{Z} for (n in 1:N) z[n] = w;", "sum(z[1])"),
+    (MODEL, "matrix[N, 3] z; for (n in 1:N) z[n] = same(w)';", "sum(z)"),
+    (MODEL, "matrix[3, N] z; if (p[1] < 9) for (n in 1:N) z[, n] = w;", "sum(z)"),
+    (MODEL, "array[N, 3] real z; for (n in 1:N) z[n] = to_array_1d(same(w));", "z[1, 2]"),
+    (FUNCTION, "vector[3] z = p; z[1:3] = w;", "sum(z)"),
+    (MODEL, "tuple(vector[3], real) z = (w, 1);", "sum(z.1)"),
+    (DRAWN, "tuple(vector[3], real) z; z.1 = w; z.2 = p[1];", "sum(z.1)"),
+    (DRAWN, "array[N] tuple(vector[3], real) z; for (n in 1:N) z[n] = (w, p[1]);", "sum(z[1].1)"),
+    (MODEL, "vector[3] z = p + same(w);", "sum(z)"),
+    (FUNCTION, "real z = 0; for (n in 1:N) z += sum(w .* p);", "z"),
+    (MODEL, "real z = multi_normal_lpdf(p | same(w), identity_matrix(3));", "z"),
+    (MODEL, "real z = ordered_logistic_lpmf(g | same(w), [0, 1]');", "z"),
+    (MODEL, "real z = poisson_log_glm_lpmf(g | rep_matrix(same(w), 2), 0, p[1:2]);", "z"),
+]
+
+
+@pytest.mark.rotate(4)
+@pytest.mark.parametrize("case", UNKNOWN_SIZES, ids=lambda case: case[1])
+@pytest.mark.parametrize("size", [1, 4, 3])
+def test_sizes_that_are_not_declared_are_compared_too(case, size):
+    where, statement, value = case
+    text = UNKNOWN.format(*(case[1:] if where is FUNCTION else ("", "0"))) + where.format(statement, value)
+    program = ppl.compile_model(text)
+    us, rng = np.array([[0.2, -0.4, 0.6], [0.1, 0.3, 0.2]]), np.random.default_rng(1)
+
+    def ways(p):
+        if where is DRAWN:
+            yield lambda: p.param_constrain(us[0], include_gq=True, rng=rng)
+            yield lambda: p.param_constrain_draws(us, rng)
+        else:
+            yield lambda: p.log_density(us[0])
+            yield lambda: p.log_density_gradient(us[0])[1]
+            yield lambda: p.log_density_gradients(us)[1]
+
+    if size == 3:
+        posterior = program.condition({"M": size, "w": np.ones(size), "g": [1, 2, 3]})
+        assert all(np.isfinite(np.sum(way())) for way in ways(posterior))
+        return
+    for k in range(3 if where is not DRAWN else 2):
+        with pytest.raises(ppl.PPLError, match=r"[Ss]ize"):
+            [*ways(program.condition({"M": size, "w": np.ones(size), "g": [1, 2, 3]}))][k]()
+
+
+def test_jax_compares_sizes_too():
+    pytest.importorskip("jax")
+    from ppl.jax_backend.target import compiled_target
+
+    text = UNKNOWN.format("", "0") + MODEL.format(f"{Z} for (n in 1:N) z[n] = p + same(w);", "sum(z[1])")
+    program = ppl.compile_model(text)
+    posteriors = [program.condition({"M": m, "w": np.ones(m), "g": [1, 2, 3]}) for m in (3, 1)]
+    assert np.isfinite(compiled_target(posteriors[0]).log_density_gradient(np.zeros(3))[0])
+    with pytest.raises(ppl.PPLError, match=r"Sizes do not match: \[1\] and \[3\]"):
+        compiled_target(posteriors[1]).log_density_gradient(np.zeros(3))
