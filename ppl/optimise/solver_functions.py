@@ -4,6 +4,7 @@ The points where a solver asks for f are to the function what draws are to the p
 them (passes/solver_functions.py), so that one run of it serves them all.
 """
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
@@ -94,9 +95,10 @@ def repeated(xp: Namespace, x: Array, count: int) -> Array:
 
 
 def _added_at(g: Array, rows: Draws, shape: tuple[int, ...]) -> Array:
-    out = np.zeros(shape)
-    np.add.at(out, rows, g)
-    return out
+    """The sums of g (n, ...) over its rows for each of the first axis of a shape."""
+    size = math.prod(shape[1:])
+    places = np.add.outer(rows * size, np.arange(size))
+    return np.bincount(places.ravel(), np.ravel(g), math.prod(shape)).reshape(shape)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ppl.arrays import Array, Namespace, with_vjps
+from ppl.arrays import NUMPY, Array, Namespace, with_vjps
 from ppl.memory import require_room
 from ppl.stdlib.functions.complex_parts import to_complex
 
@@ -201,6 +201,8 @@ def of_sizes(xp: Namespace, values: Array, *sizes: Array, outer: int = 0) -> Arr
 
 def spread(xp: Namespace, value: Any, batch: Array, outer: int = 0) -> Array:
     """The same value for every entry of a batch."""
+    if xp is NUMPY and type(value) is float:
+        return np.full(len(batch), value)
     shape = np.shape(value)
     one = xp.np.reshape(value, (*shape[:outer], 1, *shape[outer:]))
     if np.iscomplexobj(value):  # times 1 a part that is infinite or nan would spoil the other

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ppl.arrays import Array, Namespace, is_basic, is_traced, with_vjps
+from ppl.arrays import NUMPY, Array, Namespace, is_basic, is_traced, with_vjps
 from ppl.stdlib.functions.complex_parts import to_complex
 
 
@@ -45,6 +45,8 @@ def cross_indices(
 
 def pick(xp: Namespace, x: Array, index: tuple[Any, ...]) -> Array:
     """x[index] of each draw; on a tape the adjoint of a single entry is sparse, as x[index] has it."""
+    if xp is NUMPY and type(x) is np.ndarray:  # what the rate of a differential equation mostly does
+        return _entry(x, index)
     return x[index] if is_traced(x) and is_basic(index) else picked(xp, x, index)
 
 
@@ -54,7 +56,12 @@ def _put_back(xp: Namespace, g: Array, ans: Array, x: Array, index: Any) -> Arra
 
 @with_vjps(_put_back, None)
 def picked(xp: Namespace, x: Array, index: Any) -> Array:
-    """x[index] as one entry of the tape; a number of each draw is a copy, as the number of one draw is."""
+    """x[index] as one entry of the tape."""
+    return _entry(x, index)
+
+
+def _entry(x: Array, index: Any) -> Array:
+    """x[index]; a number of each draw is a copy, as the number of one draw is."""
     match index:
         case (slice(start=None, stop=None, step=None), np.ndarray() as at) if isinstance(x, np.ndarray):
             return np.take(x, at, axis=1)  # in the order of memory that sums and products are fast in
