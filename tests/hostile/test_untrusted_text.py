@@ -123,3 +123,13 @@ def test_a_saved_fit_names_files_in_its_folder_and_no_other(folder, tmp_path, pp
     shutil.copy(folder / "fit.json", tmp_path)
     status, printed = ppl_in(Path(tmp_path), "summary", "fit.json")
     assert status == 1 and "no such file in its folder" in " ".join(printed.split())
+
+
+def test_levels_are_cleaned_in_the_names_of_tables():
+    program = "data { int N, J; array[N] int<lower=1, upper=J> g; vector[N] y; } parameters { vector[J] u; } "
+    program += "model { u ~ std_normal(); y ~ normal(u[g], 1); }"
+    data = {"N": 3, "g": ["a", f"b\n{EVIL}", "c"], "y": [1, 2, 3]}
+    fit = ppl.compile_model(program).condition(data).laplace(draws=30)
+    for table in (fit.summary(), fit.loo(), fit.effects("g"), fit.contrast({"g": data["g"]})):
+        assert printable(str(table)) == str(table)
+    assert r"u[b\n\x1b[31m\u202e\x00\x9b]" in str(fit.summary())

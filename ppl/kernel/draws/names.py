@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ppl.arrays import as_pairs
+from ppl.printable import printable
 from ppl.records import dataclass, field
 
 
@@ -159,7 +160,8 @@ class Labels:
         axes, numbers = self.dims.get(name, ()), index.split(".")
         if len(axes) != len(numbers):
             return column
-        return f"{name}[{','.join(self.level(axis, n) for axis, n in zip(axes, numbers, strict=True))}]"
+        levels = ",".join(self.level(axis, n) for axis, n in zip(axes, numbers, strict=True))
+        return f"{name}[{printable(levels, kept='')}]"
 
     def level(self, axis: str | None, number: str) -> str:
         """The level with a number from 1, the number itself where it has none."""

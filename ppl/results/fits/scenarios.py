@@ -10,6 +10,7 @@ import numpy as np
 from ppl.density.log_density import LogDensity
 from ppl.errors import DataError, UnknownName
 from ppl.kernel.draws.columns import Floats
+from ppl.printable import printable
 from ppl.programs.rewriting import text_of
 from ppl.records import dataclass
 from ppl.results.fits.expected import Axis, Expected, ExpectedOverGrid, Summarise, axes_of
@@ -150,7 +151,7 @@ def listed(values: Sequence[Any]) -> Any:
 
 
 def text_of_value(value: Any) -> str:
-    return value if isinstance(value, str) else f"{value:.4g}"
+    return printable(value, kept="") if isinstance(value, str) else f"{value:.4g}"
 
 
 # --- Over a grid ---------------------------------------------------------------------------------
