@@ -8,6 +8,7 @@ import pytest
 
 import ppl
 from ppl.cli.main import main
+from ppl.kernel.draws.names import LABELS, labels_in
 from ppl.printable import printable
 from ppl.results.files.readers import read_file
 
@@ -133,3 +134,9 @@ def test_levels_are_cleaned_in_the_names_of_tables():
     for table in (fit.summary(), fit.loo(), fit.effects("g"), fit.contrast({"g": data["g"]})):
         assert printable(str(table)) == str(table)
     assert r"u[b\n\x1b[31m\u202e\x00\x9b]" in str(fit.summary())
+
+
+@pytest.mark.parametrize("text", ["", "[1", "null", '{"levels": 5}', '{"levels": {"g": [["a"]]}}', '{"x": {}}'])
+def test_labels_that_are_damaged_are_refused(text):
+    with pytest.raises(ppl.DataError, match="fit_labels of a file is damaged"):
+        labels_in({LABELS: text})

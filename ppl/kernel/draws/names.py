@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ppl.arrays import as_pairs
+from ppl.errors import DataError
 from ppl.printable import printable
 from ppl.records import dataclass, field
 
@@ -177,6 +178,17 @@ NO_LABELS = Labels()
 
 
 def labels_in(entries: Mapping[str, str]) -> Labels:
-    """The inverse of `Labels.entries`, among others."""
-    labels = json.loads(entries.get(LABELS, "{}"))
-    return Labels(**{part: {k: tuple(v) for k, v in each.items()} for part, each in labels.items()})
+    """The inverse of `Labels.entries`, among others.
+
+    Raises:
+        DataError: they are not what `entries` wrote.
+    """
+    text = entries.get(LABELS, "{}")
+    try:
+        labels = Labels(
+            **{part: {k: tuple(v) for k, v in own.items()} for part, own in json.loads(text).items()}
+        )
+        "".join(level for own in labels.levels.values() for level in own)  # all are text
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        raise DataError(f"the entry {LABELS} of a file is damaged: {text:.60}") from None
+    return labels
