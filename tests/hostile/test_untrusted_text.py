@@ -136,7 +136,9 @@ def test_levels_are_cleaned_in_the_names_of_tables():
     assert r"u[b\n\x1b[31m\u202e\x00\x9b]" in str(fit.summary())
 
 
-@pytest.mark.parametrize("text", ["", "[1", "null", '{"levels": 5}', '{"levels": {"g": [["a"]]}}', '{"x": {}}'])
+@pytest.mark.parametrize(
+    "text", ["", "[1", "null", '{"levels": 5}', '{"levels": {"g": [["a"]]}}', '{"x": {}}']
+)
 def test_labels_that_are_damaged_are_refused(text):
     with pytest.raises(ppl.DataError, match="fit_labels of a file is damaged"):
         labels_in({LABELS: text})
