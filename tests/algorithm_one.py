@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ppl.kernel.advi.journal import NULL_JOURNAL, Journal
+from ppl.kernel.advi.context import NULL_JOURNAL, Journal
 from ppl.kernel.advi.progress import Listener, silent
 from ppl.kernel.advi.start import Init
 from ppl.kernel.advi.target import Target

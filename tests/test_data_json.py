@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ppl.data import json_text
+from ppl.data.bounded_read import BadText
 from ppl.data.json_text import parse_json
-from ppl.data.text import BadText
 
 numbers = st.integers(-(2**40), 2**40) | st.floats(allow_nan=False)
 leaves = numbers | st.none() | st.booleans() | st.text(max_size=5)

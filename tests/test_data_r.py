@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import ppl
+from ppl.data.bounded_read import BadText
 from ppl.data.r_dump import parse_r_dump
-from ppl.data.text import BadText
 
 DUMP = """
 # made by stan_rdump

@@ -11,8 +11,8 @@ import numpy as np
 from ppl.density.log_density import Floats
 from ppl.errors import InferenceError
 from ppl.files import beside, numbered, write_whole
+from ppl.kernel.advi.context import Streams
 from ppl.kernel.advi.start import start_point
-from ppl.kernel.advi.streams import Streams
 from ppl.kernel.advi.target import Target
 from ppl.kernel.draws.stan_csv import cell
 from ppl.records import dataclass

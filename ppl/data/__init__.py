@@ -1,9 +1,8 @@
 """Data in: files and mappings to checked arrays, each variable as its declaration wants it."""
 
 from ppl.data.bounded_read import read_stream
-from ppl.data.inputs import Inputs, Rows, merged, unknown_names
+from ppl.data.inputs import Inputs, Rows, merged, misspelt, unknown_names, unread
 from ppl.data.load import Frame, Given, load_data, of_json
-from ppl.data.lookup import misspelt, unread
 from ppl.data.on_disk import open_array, with_arrays
 from ppl.data.read import check_value, read_value
 from ppl.kernel.density.expected import Expected

@@ -13,9 +13,8 @@ from typing import Any
 
 from numpy.lib import format as npy
 
-from ppl.data.bounded_read import READING, require_room_for
+from ppl.data.bounded_read import READING, repeated, require_room_for
 from ppl.data.read_only import aligned, read_only
-from ppl.data.text import repeated
 from ppl.errors import DataError
 
 HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}

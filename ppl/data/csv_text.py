@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ppl.data.text import BadText, repeated, utf8
+from ppl.data.bounded_read import BadText, repeated, utf8
 from ppl.data.values import NOT_FINITE
 
 TEXT_ROWS_AT_A_TIME = 1 << 14

@@ -1,11 +1,14 @@
 """Values by name, as they were given, and where each is from."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from ppl.data.values import described
 from ppl.errors import DataError
+from ppl.kernel.density.expected import Expected
 from ppl.printable import printable
 from ppl.records import dataclass, field
+from ppl.spelling import ROUGHLY_LIKE, nearest
 
 
 @dataclass(frozen=True)
@@ -65,3 +68,73 @@ def merged(parts: Sequence[Inputs]) -> Inputs:
     values = {name: value for part in parts for name, value in part.values.items()}
     columns = {name: rows for part in parts for name, rows in part.columns.items()}
     return Inputs(values, " and ".join(part.label for part in parts) or "data", files, columns)
+
+
+ALIKE = 0.75
+"""The ratio of difflib from which two names, both in use, are taken for one: `y1` and `y` have less."""
+
+
+def find(inputs: Inputs, expected: Expected, known: Iterable[str] = ()) -> Any:
+    """The raw value of `y`, or of an item `t.2.1` of a tuple.
+
+    Raises:
+        DataError: there is none; the message lists every name of `known` that is missing, each with the
+            name in the data that is most like it.
+    """
+    if expected.name in inputs.values:
+        return inputs.values[expected.name]
+    name, *items = expected.name.split(".")
+    if name not in inputs.values:
+        sentence = missing(inputs, expected, name, [k.split(".")[0] for k in known])
+        raise DataError(sentence, name, "PPL901")
+    value = inputs.values[name]
+    for item in items:
+        value = tuple_item(inputs, expected, value, name, int(item))
+        name = f"{name}.{item}"
+    return value
+
+
+def tuple_item(inputs: Inputs, expected: Expected, value: Any, name: str, item: int) -> Any:
+    """Item `item`, from 1, of a tuple; of an array of tuples the array of the items."""
+    match value:
+        case list():
+            return [tuple_item(inputs, expected, v, f"{name}[{k}]", item) for k, v in enumerate(value, 1)]
+        case Mapping() if str(item) in value:
+            return value[str(item)]
+        case tuple() if len(value) >= item:
+            return value[item - 1]
+        case Mapping() | tuple():
+            found = f"has no item {item}"
+        case _:
+            found = f"is {described(value)}"
+    where, needs = f"{inputs.label_of(name)}: {name}", '{"1": ..., "2": ...}'
+    raise DataError(f"{where} {found}, but {expected.declaration} needs {needs}", expected.name, "PPL902")
+
+
+def missing(inputs: Inputs, expected: Expected, name: str, known: Iterable[str]) -> str:
+    """One line for the variable, one for each other that is missing too."""
+    names = list(dict.fromkeys([name, *known]))
+    absent = [n for n in names if n not in inputs.values]
+    spare = unknown_names(inputs, names)
+    first = f"{inputs.label}: `{name}` is missing: {expected.declaration} declares it"
+    others = [f"`{n}` is missing too{suggestion(n, spare)}" for n in absent if n != name]
+    return "\n".join([first + suggestion(name, spare), *others])
+
+
+def misspelt(inputs: Inputs, known: Collection[str]) -> dict[str, str]:
+    """The names in the data that go unused and are spelt nearly as a declared one is, each with that."""
+    near = {name: nearest(name, known, ALIKE) for name in unknown_names(inputs, known)}
+    return {name: meant for name, meant in near.items() if meant}
+
+
+def unread(inputs: Inputs, parameters: Iterable[str]) -> Iterator[str]:
+    """A sentence for each variable of the data that goes unused as it is a parameter."""
+    for name in parameters:
+        if name in inputs.values:
+            message = f"{inputs.label_of(name)}: `{name}` is not used; the program declares it in parameters."
+            yield f"{message} Declare it in data if it is known."
+
+
+def suggestion(name: str, spare: list[str]) -> str:
+    near = nearest(name, spare, ROUGHLY_LIKE)
+    return f"; the data have `{near}`: did you mean that?" if near else ""

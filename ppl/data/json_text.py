@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.data.text import BadText
+from ppl.data.bounded_read import BadText
 from ppl.data.values import NOT_FINITE, compact
 from ppl.errors import in_a_line
 

@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import Any, Protocol, TypeGuard
 
 from ppl.data.archive import read_npz
-from ppl.data.bounded_read import read_bytes, require_room_for
+from ppl.data.bounded_read import BadText, read_bytes, repeated, require_room_for
 from ppl.data.csv_text import parse_csv
 from ppl.data.inputs import Inputs, Rows
 from ppl.data.json_text import parse_json
 from ppl.data.levels import column_of
 from ppl.data.r_dump import parse_r_dump
-from ppl.data.text import BadText, repeated
 from ppl.errors import DataError, MissingPackage
 from ppl.files import require_file
 from ppl.system.distribution import requirements

@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ppl.data.bounded_read import room, too_much
-from ppl.data.text import BadText, utf8
+from ppl.data.bounded_read import BadText, room, too_much, utf8
 from ppl.data.values import MOST_AXES
 from ppl.errors import in_a_line
 

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from ppl.data.blocks import blocks, is_mapped, map_of
-from ppl.data.inputs import Inputs
+from ppl.data.inputs import Inputs, find
 from ppl.data.levels import hint_for_words
-from ppl.data.lookup import find
 from ppl.data.read_only import aligned, is_read_only
 from ppl.data.shares import Share
 from ppl.data.values import TO_MODEL, Misfit, Numbers, as_array, pairs, place

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl.data.blocks import release
+from ppl.data.bounded_read import repeated
 from ppl.data.locations import Location
-from ppl.data.text import repeated
 from ppl.errors import DataError, MissingPackage
 from ppl.system.distribution import requirements
 

@@ -19,12 +19,12 @@ import numpy as np
 from scipy.special import zeta
 
 from ppl.arrays import Array, Namespace, State
-from ppl.jax_backend import gamma
+from ppl.jax_backend.special import digamma
 from ppl.stdlib.special import incomplete_beta, incomplete_gamma
 from ppl.stdlib.special.constants import LOG_TWO
 from ppl.stdlib.special.continued_fraction import MOST_FRACTION_TERMS, ROUNDING
 from ppl.stdlib.special.incomplete_gamma import HUGE
-from ppl.stdlib.special.log_probability import log1m_exp
+from ppl.stdlib.special.log_add import log1m_exp
 
 SMALL = 1e-2
 """Shapes below it count as small."""
@@ -44,7 +44,7 @@ def _log_gamma_rise(c: Array, a: Array) -> Array:
     total: Array = 0.0
     for n in range(MOST_SLOPES, 1, -1):
         total = (total + jax.scipy.special.polygamma(n - 1, c)) * a / n
-    return (total + gamma.digamma(c)) * a
+    return (total + digamma(c)) * a
 
 
 def _both(

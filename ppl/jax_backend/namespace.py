@@ -20,7 +20,7 @@ import scipy.linalg
 import scipy.special
 
 from ppl.arrays import NUMPY, Array, Namespace, Node, Slope, State, Step, inexact, without_share
-from ppl.jax_backend import gamma, special
+from ppl.jax_backend import special
 from ppl.jax_backend.hosted import hosted
 from ppl.jax_backend.incomplete import VALUES
 from ppl.jax_backend.lapack import in_turn
@@ -266,14 +266,14 @@ _LAPACK = (
 LINALG = {"cholesky": in_turn(_cholesky, products=1), **{f.__name__: in_turn(f) for f in _LAPACK}}
 
 OWN_SPECIAL: dict[str, Callable[..., Array]] = {
-    "expit": gamma.with_slope(_expit, lambda x: _expit(x) * _expit(-x)),
+    "expit": special.with_slope(_expit, lambda x: _expit(x) * _expit(-x)),
     "log_ndtr": special.log_ndtr,
     "erfcx": special.erfcx,
     "erfcinv": special.erfcinv,
     "ndtri_exp": special.ndtri_exp,
     "owens_t": special.owens_t,
-    "gammaln": gamma.gammaln,
-    "digamma": gamma.digamma,
+    "gammaln": special.gammaln,
+    "digamma": special.digamma,
 }
 """Special functions in place of those of JAX, or that it lacks."""
 

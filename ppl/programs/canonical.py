@@ -4,8 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from ppl.kernel.language.printer import BOUND, POSTFIX_LEVEL, PRECEDENCE, TERNARY_LEVEL, UNARY_LEVEL
-from ppl.programs.spacing import CLOSING, NEVER_BROKEN, OPENING, is_unary
-from ppl.programs.tokens import Token
+from ppl.programs.spacing import CLOSING, NEVER_BROKEN, OPENING, Token, is_unary
 
 BEFORE_EXPRESSION = ("return", "in")
 """The words after which a parenthesis opens an expression; after any other it belongs to the word."""

@@ -14,8 +14,7 @@ from ppl.errors import ModelError
 from ppl.kernel.language.nesting import too_deep
 from ppl.programs.canonical import without_parentheses
 from ppl.programs.explained import parse
-from ppl.programs.spacing import CLOSING, COLUMNS_OF_A_LINE, OPENING, wrapped_lines
-from ppl.programs.tokens import Token, tokens
+from ppl.programs.spacing import CLOSING, COLUMNS_OF_A_LINE, OPENING, Token, tokens, wrapped_lines
 from ppl.records import dataclass, field, replace
 from ppl.source import SourceText
 

@@ -13,7 +13,7 @@ from numpy.random import Generator
 from ppl.density.log_density import LogDensity
 from ppl.errors import DataError
 from ppl.files import remove, write_whole
-from ppl.kernel.advi.journal import Journal
+from ppl.kernel.advi.context import Journal
 from ppl.kernel.advi.progress import Listener
 from ppl.kernel.advi.start import Init
 from ppl.kernel.advi.target import Target

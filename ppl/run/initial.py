@@ -15,9 +15,8 @@ from ppl.errors import DataError
 from ppl.files import require_file
 from ppl.kernel.advi.start import Init, Warm
 from ppl.kernel.draws.names import unflatten
-from ppl.run.checksum import checked_record, damage_reported
+from ppl.run.checksum import checked_record, damage_reported, require_types
 from ppl.run.identity import positive_transform
-from ppl.run.record_types import require_types
 
 if TYPE_CHECKING:
     from ppl.kernel.advi.families.family import Family

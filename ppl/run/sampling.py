@@ -9,9 +9,9 @@ from typing import NamedTuple
 from ppl.density.completions import sentences
 from ppl.density.log_density import LogDensity
 from ppl.errors import InferenceError
+from ppl.kernel.advi.context import Streams
 from ppl.kernel.advi.progress import Listener, Phase, Progress, silent
 from ppl.kernel.advi.start import Init
-from ppl.kernel.advi.streams import Streams
 from ppl.kernel.advi.target import Target
 from ppl.methods.moves.batch import run_batch
 from ppl.methods.nuts.chain import Chain, Start, run_chains, seed_of, start_of

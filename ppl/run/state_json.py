@@ -24,7 +24,7 @@ from ppl.methods.moves.sampler import Adapted
 from ppl.methods.recipes.optimising import Loop
 from ppl.methods.refine.fixed_draws import FixedDrawsFit
 from ppl.methods.refine.refinement import Refined
-from ppl.run.record_types import require_types
+from ppl.run.checksum import require_types
 
 # What rules carry from step to step, and the parts of families: of each kind one.
 STATES: tuple[Any, ...] = (

@@ -18,8 +18,7 @@ from ppl.records import dataclass
 from ppl.stdlib.library import refuse_distribution
 from ppl.stdlib.record import Distribution, Impl
 from ppl.stdlib.supports import SUPPORTS
-from ppl.testing.differences import Floats, elementwise_slope, gradient
-from ppl.testing.law import Law
+from ppl.testing.law import Floats, Law, elementwise_slope, gradient
 from ppl.testing.tails import Parameters, assert_tails, values_text
 
 SCALARS = {"reals", "ints", "real", "int"}

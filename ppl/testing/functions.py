@@ -19,8 +19,7 @@ from ppl.stdlib.functions.complex_parts import to_complex
 from ppl.stdlib.library import refuse_function
 from ppl.stdlib.record import Function, LeadingAxis, Overload
 from ppl.stdlib.signatures import Callee, Match, Pattern, choose, parse_signature
-from ppl.testing.differences import gradient, slopes
-from ppl.testing.law import Law
+from ppl.testing.law import Law, gradient, slopes
 from ppl.types import (
     INT,
     MATRIX,

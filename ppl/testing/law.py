@@ -6,8 +6,53 @@ from contextlib import contextmanager
 from typing import Any, Generic, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ppl.arrays import AUTOGRAD, Namespace, value_and_grad
 from ppl.records import dataclass
+
+Floats = NDArray[np.float64]
+
+STEP = 3e-4
+"""A step of a finite difference."""
+
+
+def elementwise_slope(f: Callable[[Floats], Floats], x: Floats, low: float, high: float) -> Floats:
+    """Derivative of an elementwise f on (low, high): of three steps, the one at which it has settled."""
+    room = np.minimum(1.0, np.minimum(x - low, high - x))
+    long, middle, short = (_five_point(f, x, h, h) for h in (1e-3 * room, 1e-4 * room, 1e-5 * room))
+    return np.where(np.abs(long - middle) < np.abs(middle - short), middle, short)
+
+
+def _five_point(f: Callable[[Floats], Floats], x: Floats, h: Floats, length: Floats | float) -> Floats:
+    """The derivative along h, a step of that length."""
+    slope: Floats = (8.0 * (f(x + h) - f(x - h)) - (f(x + 2 * h) - f(x - 2 * h))) / (12.0 * length)
+    return slope
+
+
+def slopes(f: Callable[[Any], float], x: Any) -> Floats:
+    """Derivative of a number with respect to every element of x."""
+    x = np.asarray(x, float)
+    found = np.zeros(x.shape)
+    for i in np.ndindex(x.shape):
+        step = np.zeros(x.shape)
+        step[i] = STEP
+        found[i] = _five_point(lambda point: np.asarray(f(point[()]), float), x, step, STEP)
+    return found
+
+
+def jacobian(f: Callable[[Floats], Any], u: Floats, step: float = 1e-5) -> Floats:
+    """Rows are outputs, columns the elements of `u`, by central differences."""
+    steps = step * np.eye(u.size).reshape(u.size, *u.shape)
+    columns = [np.ravel(f(u + h) - f(u - h)) / (2 * step) for h in steps]
+    return np.array(columns).reshape(u.size, np.size(f(u))).T
+
+
+def gradient(f: Callable[[Namespace, Any], Any], x: Any) -> Any:
+    """The derivative of the sum of what f(xp, x) returns, by autograd; of the shape of x."""
+    _, slope = value_and_grad(lambda x: AUTOGRAD.np.sum(f(AUTOGRAD, x)), x)
+    return slope
+
 
 Subject = TypeVar("Subject")
 

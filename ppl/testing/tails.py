@@ -17,7 +17,7 @@ from ppl.arrays import NUMPY, Namespace
 from ppl.records import dataclass
 from ppl.stdlib.record import Distribution, Impl
 from ppl.stdlib.supports import SUPPORTS
-from ppl.testing.differences import Floats, elementwise_slope, gradient
+from ppl.testing.law import Floats, elementwise_slope, gradient
 
 Parameters = Sequence[float | int]
 

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from toy_targets import ByPrecision
 
-from ppl.cmdstan.nuts.adaptation import DualAveraging, Schedule, StepSearch
-from ppl.cmdstan.nuts.sampler import Plan, sample
+from ppl.cmdstan.nuts.sampler import DualAveraging, Plan, Schedule, StepSearch, sample
 from ppl.cmdstan.nuts.trajectory import Hamiltonian, Metric, transition
 from ppl.results.fits.metric import covariance_of
 

@@ -8,8 +8,8 @@ import scipy.special
 from numpy.testing import assert_allclose
 
 jax = pytest.importorskip("jax")
-from ppl.jax_backend.gamma import digamma, gammaln  # noqa: E402
 from ppl.jax_backend.namespace import JAX  # noqa: E402
+from ppl.jax_backend.special import digamma, gammaln  # noqa: E402
 from ppl.stdlib.special.polygamma import digamma as language_digamma  # noqa: E402
 from ppl.stdlib.special.polygamma import log_gamma  # noqa: E402
 

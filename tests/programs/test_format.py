@@ -10,7 +10,7 @@ from ppl.errors import ModelError
 from ppl.kernel.language.printer import print_program
 from ppl.programs.explained import parse
 from ppl.programs.format import CANONICAL, format_program
-from ppl.programs.tokens import tokens
+from ppl.programs.spacing import tokens
 from ppl.source import SourceText
 
 ROOT = Path(__file__).parents[2]

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import pytest
 
-from ppl.run.record_types import require_types
+from ppl.run.checksum import require_types
 
 
 class Record(NamedTuple):

@@ -12,7 +12,7 @@ from ppl.errors import InferenceError, OutOfRange
 from ppl.kernel.advi.outcome import Ending
 from ppl.kernel.advi.progress import Phase
 from ppl.results.fits.fit import load_fit, variational
-from ppl.run import processes, runs
+from ppl.run import driver, processes
 
 RECIPES = ["auto", "meanfield", "fullrank", "lowrank", "fixed-draws", "laplace", "pathfinder", "optimize"]
 
@@ -64,7 +64,7 @@ def test_runs_take_no_more_cores_than_they_may(toy, monkeypatch, cores, together
 
 
 def test_a_run_that_is_killed_is_said(toy, monkeypatch, at_once):
-    monkeypatch.setattr(runs, "fit_with", lambda *_: os.kill(os.getpid(), signal.SIGKILL))
+    monkeypatch.setattr(driver, "fit_with", lambda *_: os.kill(os.getpid(), signal.SIGKILL))
     with pytest.raises(InferenceError, match="ended with status -9"):
         variational(toy, runs=2, backend="autograd")
 

@@ -5,7 +5,7 @@ import pytest
 from scipy import special
 
 from ppl.arrays import AUTOGRAD, NUMPY, value_and_grad
-from ppl.stdlib.special.bessel_ratio import bessel_ratio, log_scaled_i0
+from ppl.stdlib.special.log_bessel import bessel_ratio, log_scaled_i0
 
 
 @pytest.mark.parametrize("k", [0.3, 2.0, 40.0])

@@ -9,7 +9,7 @@ from ppl.arrays import AUTOGRAD, NUMPY, value_and_grad
 from ppl.stdlib.constraints.bounds import LOWER_SOFTPLUS
 from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD, CONSTRAINTS
 from ppl.testing.constraints import LAWS, Sample
-from ppl.testing.differences import jacobian
+from ppl.testing.law import jacobian
 
 RECORDS = {c.keyword: c for c in CONSTRAINTS} | {"lower_2": LOWER_SOFTPLUS}
 

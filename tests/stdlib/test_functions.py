@@ -10,32 +10,22 @@ from laws.every import every
 from ppl.arrays import AUTOGRAD, NUMPY
 from ppl.errors import InferenceError
 from ppl.stdlib.functions import (
-    bessel,
     constants,
     elementary,
-    error_functions,
     gamma_functions,
-    hypergeometric,
-    incomplete,
     links,
     log_space,
-    powers,
+    special_functions,
     steps,
-    trigonometry,
 )
 from ppl.stdlib.functions.operators import OPERATORS, POW
 
 TOPICS = (
-    bessel,
     elementary,
-    error_functions,
+    special_functions,
     gamma_functions,
-    hypergeometric,
-    incomplete,
     links,
     log_space,
-    powers,
-    trigonometry,
 )
 RECORDS = {f.name: f for topic in (*TOPICS, constants, steps) for f in topic.FUNCTIONS} | {"pow": POW}
 

@@ -8,7 +8,7 @@ from autograd import grad
 from numpy.testing import assert_allclose
 
 from ppl.arrays import AUTOGRAD, NUMPY, value_and_grad
-from ppl.stdlib.functions import log_sums, norms, sums
+from ppl.stdlib.functions import log_sums, products, sums
 
 INF = np.inf
 
@@ -47,7 +47,7 @@ def test_sd_of_equal_elements_has_a_finite_slope():
 
 
 def test_norm_at_the_origin_has_a_finite_slope():
-    value, slope = value_and_grad(lambda x: norms.distance(AUTOGRAD, x, np.ones(3)), np.ones(3))
+    value, slope = value_and_grad(lambda x: products.distance(AUTOGRAD, x, np.ones(3)), np.ones(3))
     assert value == 0.0
     assert_allclose(slope, 0.0)
 

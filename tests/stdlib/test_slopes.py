@@ -8,7 +8,7 @@ import ppl
 from ppl.arrays import AUTOGRAD, NUMPY, value_and_grad
 from ppl.stdlib.distributions.exp_mod_normal import log_density as log_exp_mod_normal
 from ppl.stdlib.distributions.normal import standard_lcdf
-from ppl.stdlib.functions.powers import power
+from ppl.stdlib.functions.elementary import power
 from ppl.stdlib.functions.steps import fmax, fmin
 from ppl.stdlib.special.mills import inverse_mills, mills_excess
 from ppl.stdlib.special.polygamma import digamma, log_gamma, trigamma

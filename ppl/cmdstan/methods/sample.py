@@ -7,8 +7,7 @@ from time import perf_counter
 import numpy as np
 
 from ppl.cmdstan.job import Job
-from ppl.cmdstan.nuts.adaptation import DualAveraging, Schedule
-from ppl.cmdstan.nuts.sampler import Plan, Sampled, sample
+from ppl.cmdstan.nuts.sampler import DualAveraging, Plan, Sampled, Schedule, sample
 from ppl.cmdstan.outputs import files_of_chains
 from ppl.data import load_data
 from ppl.density.log_density import Floats

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
+from ppl.kernel.advi.context import NULL_JOURNAL, Journal
 from ppl.kernel.advi.families import FAMILIES
-from ppl.kernel.advi.journal import NULL_JOURNAL, Journal
 from ppl.kernel.advi.progress import Listener, silent
 from ppl.kernel.advi.start import Init
 from ppl.kernel.advi.target import Target

@@ -9,11 +9,11 @@ from functools import partial
 
 import numpy as np
 
+from ppl.kernel.advi.context import once
 from ppl.kernel.advi.estimators.reparameterised import reparameterised
 from ppl.kernel.advi.eta_search import FEWEST_SEARCH_DRAWS
 from ppl.kernel.advi.families import family_of
 from ppl.kernel.advi.families.family import Family
-from ppl.kernel.advi.journal import once
 from ppl.kernel.advi.optimise import Algorithm
 from ppl.kernel.advi.outcome import Ending, Outcome, interrupted
 from ppl.kernel.advi.start import Init

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from ppl.kernel.advi.context import once
 from ppl.kernel.advi.families.mean_field import MeanField
-from ppl.kernel.advi.journal import once
 from ppl.kernel.advi.start import Init
 from ppl.kernel.advi.target import Target
 from ppl.methods.initialise.starting import Start

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ppl.kernel.advi.context import once
 from ppl.kernel.advi.eta_search import EtaSearch, search_eta
 from ppl.kernel.advi.families.family import Family
-from ppl.kernel.advi.journal import once
 from ppl.kernel.advi.optimise import Algorithm, Run, begin, optimise
 from ppl.kernel.advi.outcome import Ending, Outcome, interrupted
 from ppl.kernel.advi.start import START_PATHS, Init, Warm, start_point, start_points

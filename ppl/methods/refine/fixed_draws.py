@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ppl.errors import InferenceError
+from ppl.kernel.advi.context import NULL_JOURNAL, Journal
 from ppl.kernel.advi.families.family import Family
 from ppl.kernel.advi.families.standard import NORMAL
-from ppl.kernel.advi.journal import NULL_JOURNAL, Journal
 from ppl.kernel.advi.outcome import Ending, Outcome, interrupted
 from ppl.kernel.advi.progress import Listener, Phase, Progress, silent
 from ppl.kernel.advi.target import Array, Target, width_of

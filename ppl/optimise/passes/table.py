@@ -57,7 +57,7 @@ PASSES: Mapping[str, Pass] = {
         Pass("vectorise", "vectorise_loops.vectorise_loops"),
         Pass("vectorise-with-masks", "vectorise_loops.vectorise_with_masks"),
         Pass("whole-arrays", "whole_arrays.whole_arrays"),
-        Pass("dead-code", "dead_code.eliminate_dead_code"),
+        Pass("dead-code", "dead_stores.eliminate_dead_code"),
         Pass("dead-stores", "dead_stores.eliminate_dead_stores"),
         Pass("zero-based", "kernel.ir.zero_based.count_from_zero", "Python's indices count from zero"),
         Pass("step-invariants", "step_invariants.hoist_step_invariants"),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ppl.data.text import repeated
+from ppl.data.bounded_read import repeated
 from ppl.errors import DataError
 from ppl.files import require_file
 from ppl.kernel.draws.columns import Floats

@@ -13,10 +13,10 @@ from ppl.data.levels import Factor
 from ppl.data.shares import Share
 from ppl.density.log_density import LogDensity
 from ppl.errors import ArgumentError
+from ppl.kernel.advi.context import Streams
 from ppl.kernel.advi.families import describe
 from ppl.kernel.advi.optimise import TracePoint
 from ppl.kernel.advi.outcome import Ending, Outcome
-from ppl.kernel.advi.streams import Streams
 from ppl.late import LateModule
 from ppl.methods.correct.draw_source import DrawSource
 from ppl.methods.diagnose.spread import Spread
@@ -26,12 +26,11 @@ from ppl.methods.recipes.result import result_of as drawn
 from ppl.methods.run.context import Context
 from ppl.methods.run.settings import Settings
 from ppl.results.files.provenance import Provenance
-from ppl.run.checksum import plain, read_record, with_checksum
+from ppl.run.checksum import plain, read_record, require_types, with_checksum
 from ppl.run.identity import identity
 from ppl.run.initial import FIT_FORMAT as FORMAT
 from ppl.run.initial import approximation, start_for
 from ppl.run.more_draws import OF_SEVERAL_GAUSSIANS, Found, later_result, with_spread
-from ppl.run.record_types import require_types
 from ppl.run.state_json import decode, encode
 from ppl.run.target import target_of
 

@@ -12,9 +12,8 @@ from ppl.kernel.draws.columns import Floats
 from ppl.methods.correct.evidence import Evidence
 from ppl.methods.diagnose.level import Level
 from ppl.records import astuple, dataclass
-from ppl.results.report.by_outcome import ByOutcome
 from ppl.results.report.loo import NOT_ADDED, Loo, LooByOutcome, se_of_sum
-from ppl.results.report.ranked import Ranked
+from ppl.results.report.ranked import ByOutcome, Ranked
 from ppl.structure.observed.outcome_names import JOINED
 
 CLOSE = 4.0

@@ -17,8 +17,8 @@ from ppl.methods.diagnose.level import Level
 from ppl.methods.diagnose.psis import khat_threshold, psis
 from ppl.methods.numerics.log_sums import log_sum_exp
 from ppl.records import dataclass, replace
-from ppl.results.report.by_outcome import ByOutcome
 from ppl.results.report.log_lik import LogLik
+from ppl.results.report.ranked import ByOutcome
 
 MOST_ROWS = 10
 """Rows with a k-hat that is too high that a sentence names."""

@@ -13,8 +13,8 @@ from ppl.stdlib.functions.log_sums import log_sum_exp
 from ppl.stdlib.moments import Moments
 from ppl.stdlib.record import Distribution, guarded, supported
 from ppl.stdlib.special.counts import all_positive, log_sum
+from ppl.stdlib.special.log_add import log1m_exp
 from ppl.stdlib.special.log_gamma_ratio import digamma_rise, log_rise
-from ppl.stdlib.special.log_probability import log1m_exp
 
 
 def _log_factorial(xp: Namespace, y: Array) -> Array:

@@ -9,7 +9,7 @@ from ppl.stdlib.distributions.cumulative import LOG_SCALE, location_scale
 from ppl.stdlib.moments import Moments
 from ppl.stdlib.record import continuous, validity
 from ppl.stdlib.special.constants import LOG_PI
-from ppl.stdlib.special.log_probability import log_probability
+from ppl.stdlib.special.log_add import log_probability
 
 
 @with_partials(

@@ -6,7 +6,7 @@ from typing import Any
 
 from ppl.arrays import Array, Namespace
 from ppl.stdlib.record import Constant, Impl, guarded
-from ppl.stdlib.special.log_probability import log1m_exp
+from ppl.stdlib.special.log_add import log1m_exp
 
 LOG_SCALE: Constant = (("sigma",), lambda xp, sigma: -xp.np.log(sigma))
 """The term of a scale in the log density."""

@@ -11,8 +11,7 @@ from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.distributions.cumulative import above_zero, positive
 from ppl.stdlib.moments import Moments
 from ppl.stdlib.record import Constant, Impl, continuous, guarded, supported
-from ppl.stdlib.special.gamma_kernel import log_gamma_kernel
-from ppl.stdlib.special.incomplete_gamma import BELOW
+from ppl.stdlib.special.incomplete_gamma import BELOW, log_gamma_kernel
 
 
 @with_partials(

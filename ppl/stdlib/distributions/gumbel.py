@@ -4,7 +4,7 @@ from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.distributions.cumulative import location_scale
 from ppl.stdlib.moments import Moments
 from ppl.stdlib.record import continuous, guarded
-from ppl.stdlib.special.log_probability import log1m_exp
+from ppl.stdlib.special.log_add import log1m_exp
 
 SURE = -700.0
 """Below, the chance of more is 1, and exp(-z) would overflow."""

@@ -11,8 +11,7 @@ from ppl.stdlib.distributions.cumulative import above_zero, positive
 from ppl.stdlib.distributions.gamma import DEGREES_TERM
 from ppl.stdlib.moments import Moments
 from ppl.stdlib.record import Impl, continuous, guarded, supported
-from ppl.stdlib.special.gamma_kernel import log_gamma_kernel
-from ppl.stdlib.special.incomplete_gamma import ABOVE
+from ppl.stdlib.special.incomplete_gamma import ABOVE, log_gamma_kernel
 
 
 @with_partials(

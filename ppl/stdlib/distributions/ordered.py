@@ -17,8 +17,7 @@ from ppl.stdlib.distributions.quadratic_form import lifted
 from ppl.stdlib.distributions.simplexes import one_hot, pick
 from ppl.stdlib.moments import Moments
 from ppl.stdlib.record import Distribution, guarded, supported
-from ppl.stdlib.special.log_add import expit, softplus
-from ppl.stdlib.special.log_probability import log1m_exp
+from ppl.stdlib.special.log_add import expit, log1m_exp, softplus
 from ppl.stdlib.special.mills import inverse_mills
 
 Slopes = tuple[Array, Array, Array]  # of log(F(a) - F(b)): in a, in b, and in both at once

@@ -14,8 +14,8 @@ from ppl.arrays import Array, Namespace, no_derivative, with_partials, with_vjps
 from ppl.stdlib.moments import Moments
 from ppl.stdlib.reals import as_real
 from ppl.stdlib.record import continuous, guarded
-from ppl.stdlib.special.bessel_ratio import bessel_ratio, log_scaled_i0
 from ppl.stdlib.special.constants import LOG_TWO_PI
+from ppl.stdlib.special.log_bessel import bessel_ratio, log_scaled_i0
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(96)
 TAIL = 40.0

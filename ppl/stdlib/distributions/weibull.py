@@ -12,7 +12,7 @@ from ppl.stdlib.distributions.cumulative import above_zero, positive
 from ppl.stdlib.moments import Moments
 from ppl.stdlib.record import Impl, continuous, guarded, supported
 from ppl.stdlib.special.constants import SQRT_TWO
-from ppl.stdlib.special.log_probability import log1m_exp
+from ppl.stdlib.special.log_add import log1m_exp
 
 
 def _log_ratio(xp: Namespace, y: Array, sigma: Array) -> Array:

@@ -12,8 +12,8 @@ from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.distributions.neg_binomial import poisson_counts
 from ppl.stdlib.moments import Moments
 from ppl.stdlib.record import Distribution, guarded, supported
+from ppl.stdlib.special.log_add import log1m_exp
 from ppl.stdlib.special.log_gamma_ratio import digamma_rise, log_beta
-from ppl.stdlib.special.log_probability import log1m_exp
 
 SMALL_SHAPE = 0.25
 """Below it the log of y B(y, alpha + 1) cancels, and is the integral of its slope in alpha from 0."""

@@ -9,8 +9,7 @@ import math
 
 from ppl.arrays import Array, Namespace, Node, with_partials
 from ppl.stdlib.functions.complex_parts import absolute
-from ppl.stdlib.functions.powers import by_exponent, sqrt
-from ppl.stdlib.functions.trigonometry import tan
+from ppl.stdlib.functions.elementary import by_exponent, sqrt, tan
 from ppl.stdlib.record import Overload, from_numpy
 
 

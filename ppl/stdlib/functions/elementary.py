@@ -1,12 +1,86 @@
-"""Exponentials, logarithms and the absolute value.
+"""Exponentials, logarithms, powers and roots, trigonometric and hyperbolic functions, the absolute value.
 
 Stan Functions Reference, "Power and logarithm functions" and "Absolute functions".
 """
 
 import math
 
-from ppl.arrays import Array, Namespace, with_vjps, without_share
-from ppl.stdlib.record import Function, elementwise, from_numpy, unary
+from ppl.arrays import Array, Namespace, with_partials, with_vjps, without_share
+from ppl.stdlib.record import Function, binary, elementwise, from_numpy, unary
+
+
+def _is_two(y: Array) -> bool:
+    """Squares are what most programs write with `^`, and need no logarithm."""
+    return isinstance(y, int | float) and y == 2
+
+
+def _by_base(xp: Namespace, ans: Array, x: Array, y: Array) -> Array:
+    if _is_two(y):
+        return 2.0 * x
+    flat = (y == 0) | ((x == 0) & (y < 1))  # at the root of a root 0, as in Stan, where the slope is infinite
+    return xp.np.where(flat, 0.0, y * power(xp, xp.np.where(flat, 1.0, x), y - 1))
+
+
+def by_exponent(xp: Namespace, ans: Array, x: Array, y: Array) -> Array:
+    """ans log x, and its limit 0 at x = 0."""
+    return ans * xp.np.log(xp.np.where(x == 0, 1.0, x))
+
+
+@with_partials(_by_base, by_exponent)
+def power(xp: Namespace, x: Array, y: Array) -> Array:
+    """x^y as a real: nan, not complex, for a negative base and a fractional exponent."""
+    return 1.0 * x * x if _is_two(y) else xp.np.power(x, 1.0 * y)
+
+
+@with_partials(lambda xp, ans, x: 2.0 * x)
+def square(xp: Namespace, x: Array) -> Array:
+    return 1.0 * x * x
+
+
+def _sqrt_slope(xp: Namespace, ans: Array, x: Array) -> Array:
+    """At 0 it is 0, as in Stan: the root of a sum of squares has none there that could be followed."""
+    return xp.np.where(ans == 0, 0.0, 0.5 / xp.np.where(ans == 0, 1.0, ans))
+
+
+sqrt = from_numpy("sqrt", _sqrt_slope)
+cbrt = from_numpy("cbrt", lambda xp, ans, x: 1.0 / (3.0 * ans * ans))
+
+
+@with_partials(lambda xp, ans, x: -ans * ans)
+def inv(xp: Namespace, x: Array) -> Array:
+    return xp.np.true_divide(1.0, x)
+
+
+@with_partials(lambda xp, ans, x: -0.5 * ans**3)
+def inv_sqrt(xp: Namespace, x: Array) -> Array:
+    return xp.np.true_divide(1.0, xp.np.sqrt(x))
+
+
+@with_partials(lambda xp, ans, x: xp.np.true_divide(-2.0 * ans, x))
+def inv_square(xp: Namespace, x: Array) -> Array:
+    return xp.np.true_divide(1.0, 1.0 * x * x)
+
+
+tan = from_numpy("tan", lambda xp, ans, x: 1.0 + ans * ans)
+acos = from_numpy("arccos", lambda xp, ans, x: -1.0 / xp.np.sqrt((1.0 - x) * (1.0 + x)))
+asin = from_numpy("arcsin", lambda xp, ans, x: 1.0 / xp.np.sqrt((1.0 - x) * (1.0 + x)))
+atan = from_numpy("arctan", lambda xp, ans, x: 1.0 / (1.0 + x * x))
+
+
+@with_partials(lambda xp, ans, y, x: x / (x * x + y * y), lambda xp, ans, y, x: -y / (x * x + y * y))
+def atan2(xp: Namespace, y: Array, x: Array) -> Array:
+    return xp.np.arctan2(y, x)
+
+
+tanh = from_numpy("tanh", lambda xp, ans, x: xp.np.cosh(xp.np.clip(x, -350.0, 350.0)) ** -2.0)
+acosh = from_numpy("arccosh", lambda xp, ans, x: 1.0 / xp.np.sqrt((x - 1.0) * (x + 1.0)))
+asinh = from_numpy("arcsinh", lambda xp, ans, x: 1.0 / xp.np.cosh(ans))
+atanh = from_numpy("arctanh", lambda xp, ans, x: 1.0 / ((1.0 - x) * (1.0 + x)))
+
+
+@with_partials(lambda xp, ans, x, y: x / ans, lambda xp, ans, x, y: y / ans)
+def hypotenuse(xp: Namespace, x: Array, y: Array) -> Array:
+    return xp.np.hypot(x, y)
 
 
 @with_vjps(lambda xp, g, ans, x: without_share(xp, g, xp.np.divide(g, x)))
@@ -19,6 +93,26 @@ absolute = from_numpy("abs", lambda xp, ans, x: xp.np.sign(x))
 
 
 FUNCTIONS: tuple[Function, ...] = (
+    unary("square", "x^2", square),
+    unary("sqrt", "the square root", sqrt),
+    unary("cbrt", "the cube root", cbrt),
+    unary("inv", "1 / x", inv),
+    unary("inv_sqrt", "1 / sqrt(x)", inv_sqrt),
+    unary("inv_square", "1 / x^2", inv_square),
+    unary("cos", "the cosine", lambda xp, x: xp.np.cos(x)),
+    unary("sin", "the sine", lambda xp, x: xp.np.sin(x)),
+    unary("tan", "the tangent", tan),
+    unary("acos", "the principal arc cosine", acos),
+    unary("asin", "the principal arc sine", asin),
+    unary("atan", "the principal arc tangent", atan),
+    binary("atan2", "the angle of the point (x, y), from atan2(y, x)", atan2),
+    unary("cosh", "the hyperbolic cosine", lambda xp, x: xp.np.cosh(x)),
+    unary("sinh", "the hyperbolic sine", lambda xp, x: xp.np.sinh(x)),
+    unary("tanh", "the hyperbolic tangent", tanh),
+    unary("acosh", "the inverse hyperbolic cosine", acosh),
+    unary("asinh", "the inverse hyperbolic sine", asinh),
+    unary("atanh", "the inverse hyperbolic tangent", atanh),
+    binary("hypot", "sqrt(x^2 + y^2) without overflow", hypotenuse),
     unary("exp", "the exponential", lambda xp, x: xp.np.exp(x)),
     unary("log", "the natural logarithm", log),
     unary("exp2", "2^x", lambda xp, x: xp.np.exp2(1.0 * x)),

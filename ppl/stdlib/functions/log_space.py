@@ -5,7 +5,7 @@ Stan Functions Reference, "Composed functions".
 
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.record import Function, binary, guarded, unary
-from ppl.stdlib.special import log_probability
+from ppl.stdlib.special import log_add
 from ppl.stdlib.special.log_add import expit, softplus
 
 
@@ -22,7 +22,7 @@ def log1p_exp(xp: Namespace, x: Array) -> Array:
 @with_partials(lambda xp, ans, x: xp.np.true_divide(-1.0, xp.np.expm1(-x)))
 def log1m_exp(xp: Namespace, x: Array) -> Array:
     """log(1 - e^x) for x <= 0; nan for x > 0."""
-    return log_probability.log1m_exp(xp, x)
+    return log_add.log1m_exp(xp, x)
 
 
 @with_partials(lambda xp, ans, x: expit(xp, -x))

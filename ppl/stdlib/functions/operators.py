@@ -11,7 +11,7 @@ import numpy as np
 from ppl.arrays import Array, Namespace
 from ppl.errors import InferenceError
 from ppl.stdlib.functions import complex_elementary, products, solves
-from ppl.stdlib.functions.powers import power
+from ppl.stdlib.functions.elementary import power
 from ppl.stdlib.record import Function, Impl, and_complex, binary, elementwise, leading, overloads_of
 
 LOWEST_INT, LARGEST_INT = -(2**31), 2**31 - 1

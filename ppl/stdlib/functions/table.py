@@ -4,7 +4,6 @@ A new file is its import and its name in TOPICS.
 """
 
 from ppl.stdlib.functions import (
-    bessel,
     complex_decompositions,
     complex_parts,
     constants,
@@ -14,43 +13,37 @@ from ppl.stdlib.functions import (
     decompositions,
     diagonals,
     elementary,
-    error_functions,
     fills,
     fourier,
     gamma_functions,
     hmm,
-    hypergeometric,
-    incomplete,
-    inverses,
     laplace_options,
     links,
     log_space,
     log_sums,
-    norms,
     operators,
-    powers,
-    qr,
+    products,
     quadratic_forms,
     sizes,
     slices,
     solves,
     sorting,
     sparse,
+    special_functions,
     steps,
     sums,
     symmetric,
-    trigonometry,
     wiener_cumulative,
 )
 from ppl.stdlib.functions.complex_overloads import with_complex
 from ppl.stdlib.record import Function
 
 TOPICS = (
-    *(constants, complex_parts, elementary, powers, log_space, links, trigonometry, steps),
-    *(gamma_functions, bessel, error_functions, operators, conversions, diagonals, fills, log_sums),
-    *(norms, sizes, slices, sorting, sparse, sums, solves, symmetric, quadratic_forms, inverses),
-    *(decompositions, complex_decompositions, fourier, qr, covariance_functions, hmm),
-    *(constraint_functions, incomplete, hypergeometric, laplace_options, wiener_cumulative),
+    *(constants, complex_parts, elementary, log_space, links, steps),
+    *(gamma_functions, special_functions, operators, conversions, diagonals, fills, log_sums),
+    *(products, sizes, slices, sorting, sparse, sums, solves, symmetric, quadratic_forms),
+    *(decompositions, complex_decompositions, fourier, covariance_functions, hmm),
+    *(constraint_functions, laplace_options, wiener_cumulative),
 )
 
 FUNCTIONS: tuple[Function, ...] = tuple(with_complex(f) for topic in TOPICS for f in topic.FUNCTIONS)

@@ -17,8 +17,8 @@ import numpy as np
 from ppl.arrays import NUMPY, Array, Namespace, no_derivative, with_partials, with_vjps
 from ppl.late import special
 from ppl.stdlib.special.continued_fraction import MOST_FRACTION_TERMS, Term, evaluate
+from ppl.stdlib.special.log_add import log_probability
 from ppl.stdlib.special.log_gamma_ratio import log_beta
-from ppl.stdlib.special.log_probability import log_probability
 
 LEAST_BETA_SHARE = 1e-290
 """Below this SciPy's values lose digits, then underflow."""
