@@ -1,6 +1,6 @@
-"""Special functions: error functions, Owen's T, Lambert's W, Bessel, hypergeometric, incomplete gamma and beta.
+"""Special functions: error functions, Owen's T, Lambert's W, Bessel, hypergeometric, incomplete.
 
-Stan Functions Reference, "Probability-related functions", "Combinatorial functions"; D. B. Owen, "Tables
+Stan Functions Reference, "Probability-related functions" and "Combinatorial functions"; D. B. Owen, "Tables
 for computing bivariate normal probabilities" (1956); Corless et al., "On the Lambert W function" (1996).
 """
 
