@@ -4,6 +4,7 @@ from functools import cached_property
 
 import numpy as np
 
+from ppl.kernel.advi.target import Target
 from ppl.methods.initialise.lbfgs_path import lbfgs_path
 from ppl.methods.maximise.lockstep import answered
 from ppl.records import dataclass
@@ -14,19 +15,15 @@ def path_of(target, start, watch=lambda point: False):
     return answered(target.log_density_gradient, lbfgs_path(start, watch))
 
 
-class OneByOne:
+class OneByOne(Target):
     """Many points as so many single ones, for a target that changes what a single one is."""
 
-    def log_densities(self, us):
-        return np.array([self.log_density(u) for u in us])
-
-    def log_density_gradients(self, us):
-        pairs = [self.log_density_gradient(u) for u in us]
-        return np.array([value for value, _ in pairs]), np.array([slope for _, slope in pairs])
+    log_densities = Target.log_densities
+    log_density_gradients = Target.log_density_gradients
 
 
 @dataclass(frozen=True)
-class Gaussian:
+class Gaussian(Target):
     """N(mean, covariance) with every constant, plus `shift` nats."""
 
     mean: np.ndarray
@@ -60,12 +57,9 @@ class Gaussian:
         weighted = off @ self.precision
         return self.shift - 0.5 * (off * weighted).sum(axis=1) - 0.5 * self.log_det, -weighted
 
-    def explain(self, u):
-        return ""
-
 
 @dataclass
-class ByPrecision:
+class ByPrecision(Target):
     """A normal density about zero, up to a constant; below `edge` in the first coordinate there is none."""
 
     precision: np.ndarray
@@ -82,18 +76,7 @@ class ByPrecision:
         return 0.5 * float(gradient @ u), gradient
 
 
-class OneOfMany:
-    """A point is the only one of many."""
-
-    def log_density(self, u):
-        return float(self.log_densities(u[None])[0])
-
-    def log_density_gradient(self, u):
-        values, slopes = self.log_density_gradients(u[None])
-        return float(values[0]), slopes[0]
-
-
-class Funnel(OneOfMany):
+class Funnel(Target):
     """Neal (2003), "Slice sampling", section 8: v ~ N(0, 9), five others N(0, e^v)."""
 
     dim = 6
@@ -109,7 +92,7 @@ class Funnel(OneOfMany):
 
 
 @dataclass(frozen=True)
-class Mixture(OneOfMany):
+class Mixture(Target):
     """Gaussians with covariances sd^2 I: means (parts, dim), sds and shares (parts,), plus `shift` nats."""
 
     means: np.ndarray
@@ -135,9 +118,6 @@ class Mixture(OneOfMany):
         square = (off**2).sum(axis=2) / self.sds**2
         return np.log(self.shares) - self.dim * np.log(np.sqrt(2 * np.pi) * self.sds) - 0.5 * square, off
 
-    def explain(self, u):
-        return ""
-
 
 def line(*parts, shift=0.0):
     """A mixture over one dimension of parts (share, mean, sd)."""
@@ -146,7 +126,7 @@ def line(*parts, shift=0.0):
 
 
 @dataclass(frozen=True)
-class Quartic:
+class Quartic(Target):
     """A smooth target that is not Gaussian: sum of -u^4/4 + a u."""
 
     slope: np.ndarray
@@ -167,12 +147,9 @@ class Quartic:
     def log_density_gradients(self, us):
         return self.log_densities(us), self.slope - us**3
 
-    def explain(self, u):
-        return ""
-
 
 @dataclass(frozen=True)
-class HalfSpace:
+class HalfSpace(Target):
     """A standard normal cut to u_1 > bound: nan outside, with a sentence that says so."""
 
     dim: int
@@ -198,7 +175,7 @@ class HalfSpace:
 
 
 @dataclass(frozen=True)
-class Logistic:
+class Logistic(Target):
     """Logistic regression with N(0, 1) priors on the weights."""
 
     x: np.ndarray
@@ -216,9 +193,6 @@ class Logistic:
         prior = -0.5 * float(u @ u) - 0.5 * self.dim * np.log(2 * np.pi)
         value = prior + float(np.sum(self.y * eta - np.logaddexp(0, eta)))
         return value, self.x.T @ (self.y - 1 / (1 + np.exp(-eta))) - u
-
-    def explain(self, u):
-        return ""
 
 
 def correlated(dim, seed=0):

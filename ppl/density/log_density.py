@@ -20,7 +20,7 @@ from ppl.density.log_joint import TARGET, UNNORMALISED, LogJoint
 from ppl.density.many_points import BATCH, Sizes, in_batches, sizes_of
 from ppl.density.updated import Earlier, UpdatedJoint, updated_joint
 from ppl.errors import ArgumentError, InferenceError, Rejection
-from ppl.kernel.advi.target import Capabilities
+from ppl.kernel.advi.target import Target
 from ppl.kernel.density.data import Data
 from ppl.kernel.density.layout import free_names, parameters_of
 from ppl.kernel.density.reading import leaves
@@ -550,7 +550,7 @@ class LogDensity:
             return joined(list(self.places.values()), self.model.plain.unconstrained(self.d, leaves))
 
 
-class OfPosterior(Capabilities):
+class OfPosterior(Target):
     """What a target answers as its posterior does."""
 
     posterior: LogDensity

@@ -17,7 +17,7 @@ from ppl.density.log_density import LogDensity
 from ppl.density.log_joint import Forms, LogJoint
 from ppl.density.many_points import sizes_of
 from ppl.errors import InferenceError
-from ppl.kernel.advi.target import Capabilities
+from ppl.kernel.advi.target import Target
 from ppl.kernel.density.data import Data, Floats, Rows
 from ppl.optimise.forms import ARRAYS, Form, rest_of, rows_of, rows_on_sides
 from ppl.optimise.passes.one_side import Sides, sides_of
@@ -53,7 +53,7 @@ ROW_SPLIT = RowLimits()
 
 
 @dataclass(frozen=True, eq=False)
-class ByRows(Capabilities):
+class ByRows(Target):
     """A posterior whose row terms can be had for any subset of rows; rows count from 0.
 
     It is a target of inference (inference.subsampling.Subsampled): whole by itself, `minibatch(rows)` of it.
@@ -126,13 +126,6 @@ class ByRows(Capabilities):
         """How many numbers the largest array of an evaluation on so many rows has, or thereabouts."""
         return max(n_rows * self.row_width, self.dim)
 
-    def log_density(self, u: Floats) -> float:
-        return float(self.log_densities(u[None])[0])
-
-    def log_density_gradient(self, u: Floats) -> tuple[float, Floats]:
-        values, gradients = self.log_density_gradients(u[None])
-        return float(values[0]), gradients[0]
-
     def log_densities(self, us: Floats) -> Floats:
         """At each row of `us` (n, dim), (n,); data on disk are read once for all of them, block by block."""
         if self.share_of_rows(len(us)) < 1:
@@ -188,7 +181,7 @@ class ByRows(Capabilities):
 
 
 @dataclass(frozen=True, eq=False)
-class Minibatch(Capabilities):
+class Minibatch(Target):
     """The posterior in which only some rows count, each n_rows / len(rows) times."""
 
     whole: ByRows

@@ -9,7 +9,7 @@ from ppl.density.log_density import LogDensity, OfPosterior
 from ppl.density.log_joint import LogJoint, Moving
 from ppl.density.many_points import BATCH
 from ppl.density.updated import UpdatedJoint
-from ppl.kernel.advi.target import Forwarding, Known, Target, gradients, log_density_gradients
+from ppl.kernel.advi.target import Forwarding, Known, Target
 from ppl.kernel.density.data import Floats, Rows
 from ppl.kernel.draws.names import variable_of
 from ppl.records import dataclass, replace
@@ -103,20 +103,19 @@ class PosteriorTarget(OfPosterior):
     def gradients_alone(self, us: Floats) -> Floats:
         return self.log_joint.gradients(us, self.moving)
 
-    def with_gradients_in(self, some: NDArray[np.bool_]) -> "PosteriorTarget":
-        """With gradients of the parameters that have one of some coordinates (dim,)."""
-        places = self.posterior.prepared.places.values()
+    def given(self, outer: NDArray[np.intp]) -> "PosteriorTarget":
+        """With gradients of the parameters that have one of the other coordinates."""
+        some, places = all_but(outer, self.dim), self.posterior.prepared.places.values()
         return replace(self, moving=tuple(k for k, place in enumerate(places) if some[place.at].any()))
 
-    def with_shared(self, some: NDArray[np.bool_]) -> Target | None:
-        """What is faster at points that agree in the other coordinates (dim,), where there is such."""
-        target, whole = self.with_gradients_in(some), self.log_joint
+    def with_shared(self, outer: NDArray[np.intp]) -> Target | None:
+        target, whole, some = self.given(outer), self.log_joint, all_but(outer, self.dim)
         parts = (some[place.at] for place in self.posterior.prepared.places.values())
         if isinstance(whole, UpdatedJoint) or any(part.any() and not part.all() for part in parts):
             return None
         moving = target.moving or ()
         joint = whole.given(moving)
-        return None if joint is None else PosteriorGiven(target, joint, moving, np.flatnonzero(~some))
+        return None if joint is None else PosteriorGiven(target, joint, moving, outer)
 
     @property
     def log_joint(self) -> LogJoint | UpdatedJoint:
@@ -127,6 +126,13 @@ class PosteriorTarget(OfPosterior):
 
     def without_blocks(self) -> Target:
         return self.for_many_points(0) if self.large else self
+
+
+def all_but(some: NDArray[np.intp], dim: int) -> NDArray[np.bool_]:
+    """Which coordinates (dim,) are not among some."""
+    others = np.ones(dim, dtype=bool)
+    others[some] = False
+    return others
 
 
 def parameters_of(posterior: LogDensity) -> tuple[str, ...]:
@@ -161,10 +167,10 @@ class TwoBackends(Forwarding):
         if not self.many_gradients and len(us) <= ONE_BY_ONE:
             values, slopes = zip(*map(self.target.log_density_gradient, us), strict=True)
             return np.array(values), np.array(slopes)
-        return log_density_gradients(self.at(len(us)), us)
+        return self.at(len(us)).log_density_gradients(us)
 
     def gradients_alone(self, us: Floats) -> Floats:
-        return gradients(self.at(len(us)), us)
+        return self.at(len(us)).gradients_alone(us)
 
     def at(self, points: int) -> Target:
         """What computes gradients at so many points."""

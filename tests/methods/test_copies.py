@@ -9,6 +9,7 @@ from ppl.kernel.advi.elbo import elbo_of
 from ppl.kernel.advi.families.mean_field import MeanField
 from ppl.kernel.advi.numerics import parts
 from ppl.kernel.advi.outcome import Ending, Outcome
+from ppl.kernel.advi.target import Target
 from ppl.methods.correct.balanced_resampling import balanced
 from ppl.methods.correct.correction import Corrected, DrawSource
 from ppl.methods.diagnose.psis import weighted_draws_of
@@ -24,7 +25,7 @@ COPY = 8 * N * DIM
 DONE = Outcome(Ending.CONVERGED, "")
 
 
-class Normal:
+class Normal(Target):
     """A standard normal that takes no memory of its own, and is too costly to move draws of."""
 
     dim, width = DIM, 2_000_000

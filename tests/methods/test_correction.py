@@ -14,7 +14,7 @@ from ppl.kernel.advi.families.mean_field import MeanField
 from ppl.kernel.advi.families.point import Point
 from ppl.kernel.advi.numerics.gaussian import Gaussian
 from ppl.kernel.advi.outcome import Ending, Outcome
-from ppl.kernel.advi.target import Capabilities
+from ppl.kernel.advi.target import Target
 from ppl.methods.correct import correction
 from ppl.methods.correct.correction import (
     Corrected,
@@ -41,7 +41,7 @@ from ppl.methods.run.context import Context
 from ppl.methods.run.settings import Settings
 
 
-class Wide(GaussianTarget, Capabilities):
+class Wide(GaussianTarget, Target):
     """A target whose evaluation works through many numbers."""
 
     width = 500_000
@@ -330,7 +330,7 @@ def test_dimensions_that_matrices_are_formed_for():
     assert gaussian_of(MeanField(0), np.zeros(0)) is None
 
 
-class OfSampledRows(Mixture, Capabilities):
+class OfSampledRows(Mixture, Target):
     """Log densities that are computed from a quarter of the rows."""
 
     def share_of_rows(self, points):

@@ -9,6 +9,7 @@ from ppl.errors import InferenceError
 from ppl.kernel.advi.families.ard_diagonal import ArdDiagonal
 from ppl.kernel.advi.families.diagonal import Diagonal
 from ppl.kernel.advi.families.full_rank import FullRank
+from ppl.kernel.advi.target import Target
 from ppl.methods.objective.ard import ArdTarget
 from ppl.methods.recipes import fit
 from ppl.methods.refine.fixed_draws import fit_fixed_draws, fixed_noise
@@ -20,7 +21,7 @@ LARGE = {"eval_elbo": 5000, "draws": 20}
 
 
 @dataclass
-class Counted:
+class Counted(Target):
     """A target that counts its gradients."""
 
     target: Logistic

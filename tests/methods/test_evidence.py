@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from ppl.kernel.advi.target import Target
 from ppl.methods.correct.bridge import gaussians_at, of_weighted
 from ppl.methods.correct.bridge_sampling import bridge_sampling
 from ppl.methods.correct.evidence import Densities, Estimates, Evidence, defended, of_weights
@@ -132,7 +133,7 @@ def test_estimates_that_disagree_or_are_uncertain_tell_nothing(estimates, why):
     assert why in estimates.doubt
 
 
-class Normals:
+class Normals(Target):
     """Independent standard normals and a constant, which may be evaluated so many times."""
 
     def __init__(self, dim, most=2048):

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from toy_targets import OneOfMany
 
 from ppl.kernel.advi.coordinates import Scaled
 from ppl.kernel.advi.families.full_rank import FullRank
 from ppl.kernel.advi.families.mean_field import MeanField
 from ppl.kernel.advi.numerics.gaussian import Gaussian
 from ppl.kernel.advi.outcome import Ending, Outcome
+from ppl.kernel.advi.target import Target
 from ppl.methods.correct.draw_source import DrawSource
 from ppl.methods.diagnose.level import Level
 from ppl.methods.diagnose.psis import psis
@@ -25,7 +25,7 @@ PEAK = Gaussian(np.full(DIM, 4.0), 0.01 * np.eye(DIM))
 MASS = np.log(1e-3)
 
 
-class Peaked(OneOfMany):
+class Peaked(Target):
     """A wide Gaussian with a narrow peak beside it, a thousandth of the mass."""
 
     dim = DIM
@@ -74,7 +74,7 @@ def test_without_a_dense_guess_there_is_nothing_to_climb_from(factor):
     assert not any("nats" in note for note in same.notes)
 
 
-class Tailed(OneOfMany):
+class Tailed(Target):
     """A standard Gaussian with a wider one about it; counts gradients."""
 
     dim, wider = DIM, 2.2
@@ -108,7 +108,7 @@ def test_a_local_gaussian_whose_draws_can_be_resampled_is_not_maximised():
     assert q.notes == (LOCAL,) and target.points == 0
 
 
-class Strung(OneOfMany):
+class Strung(Target):
     """A Gaussian whose coordinates hang together and have units far apart."""
 
     dim = 3
@@ -159,7 +159,7 @@ def test_mean_field_at_its_maximum_goes_straight_to_full_rank():
     assert isinstance(at_maximum.family, FullRank)
 
 
-class Updated(OneOfMany):
+class Updated(Target):
     """Effects N(mu, exp(t)) and a Gaussian that knows them all, as of rows that an earlier fit has seen."""
 
     def __init__(self, groups, sd, seed):

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 from scipy import special
-from toy_targets import OneOfMany
 
+from ppl.kernel.advi.target import Target
 from ppl.methods.correct.bridge import bridges_between_chains
 from ppl.methods.correct.margins import Margins
 from ppl.methods.moves.ending import moved
 
 
-class Gammas(OneOfMany):
+class Gammas(Target):
     """Logs of forty numbers of shape 0.7 and rate 1."""
 
     dim = 40

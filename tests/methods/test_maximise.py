@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from toy_targets import Gaussian, OneByOne
 
+from ppl.kernel.advi.target import Target
 from ppl.methods.initialise.ascent import ascent
 from ppl.methods.maximise.line_search import Line, Loss, search
 from ppl.methods.maximise.lockstep import answered, in_lockstep
@@ -114,7 +115,7 @@ def test_a_line_search_backs_off_from_where_there_is_no_density():
     assert 0 < alpha < 1 and found.loss < start.loss
 
 
-class InBatches:
+class InBatches(Target):
     """Rosenbrock's valley in two of four coordinates, no density where the third is large."""
 
     dim = 4

@@ -8,6 +8,7 @@ from toy_targets import Gaussian as GaussianTarget
 from ppl.kernel.advi.coordinates import Scaled
 from ppl.kernel.advi.numerics.gaussian import Gaussian
 from ppl.kernel.advi.numerics.triangular import diagonal_of
+from ppl.kernel.advi.target import Target
 from ppl.methods.correct.correction import seen
 from ppl.methods.diagnose.modes import (
     MODE_SEARCH,
@@ -173,7 +174,7 @@ def test_a_climb_ends_at_a_mode_or_nowhere():
         assert peak_above(Scaled(nowhere, np.zeros(1), np.ones(1)), np.ones(1)) is None
 
 
-class Slope:
+class Slope(Target):
     """exp(u): it rises for ever."""
 
     dim = 1
@@ -182,7 +183,7 @@ class Slope:
         return float(u[0]), np.ones(1)
 
 
-class Undefined:
+class Undefined(Target):
     dim = 1
 
     def log_density_gradient(self, u):

@@ -8,7 +8,7 @@ from ppl.errors import InferenceError
 from ppl.kernel.advi.coordinates import Scaled
 from ppl.kernel.advi.families import FAMILIES
 from ppl.kernel.advi.progress import silent
-from ppl.kernel.advi.target import Capabilities, log_densities
+from ppl.kernel.advi.target import Target
 from ppl.methods.diagnose.psis import psis
 from ppl.methods.initialise.lbfgs_path import Curvature, curvatures
 from ppl.methods.initialise.pathfinder import _best, best_on_path, pathfinder, pathfinders
@@ -25,7 +25,7 @@ def alone(target, search):
     return answered(target.log_density_gradient, search)
 
 
-class EightSchools:
+class EightSchools(Target):
     """The centred parametrisation, (mu, log tau, theta), whose density is unbounded as tau vanishes."""
 
     dim = 10
@@ -132,7 +132,7 @@ def test_a_fit_on_fixed_draws_from_there_is_the_posterior(logistic):
     params = family.push_forward(fit.params, scaled.centre, scaled.factor)
     wide = family.push_forward(params, -0.2 * family.mean(params), np.full(4, 1.2))
     u = family.transform(wide, family.noise(20_000, rng()))
-    weights = np.exp(psis(log_densities(logistic, u) - family.log_density(wide, u)).log_weights)
+    weights = np.exp(psis(logistic.log_densities(u) - family.log_density(wide, u)).log_weights)
     mean = weights @ u
     sd = np.sqrt(weights @ (u - mean) ** 2)
     assert fit.outcome.converged and fit.gradients < 4000
@@ -204,7 +204,7 @@ def test_no_finite_elbo_anywhere_is_an_error_that_says_what_to_do():
         pathfinder(HalfSpace(1, -1e-3), np.array([0.5]), rng())
 
 
-class TwoHills:
+class TwoHills(Target):
     """Two hills, at -20 and 20 of the first coordinate; evaluations are counted."""
 
     dim, width = 6, 1 << 14
@@ -246,6 +246,6 @@ def test_a_start_on_a_wide_target_keeps_its_paths_apart(monkeypatch):
         lambda *args, prune: asked.append(prune) or pathfinders(*args),
     )
     for width in (WIDE_TARGET - 1, WIDE_TARGET):
-        target = type("Wide", (TwoHills, Capabilities), {"width": width})()
+        target = type("Wide", (TwoHills, Target), {"width": width})()
         from_paths(target, FAMILIES["meanfield"](target.dim), [np.ones(6)] * 2, rng(), silent)
     assert asked == [False, True]

@@ -9,7 +9,6 @@ import ppl
 from ppl import memory
 from ppl.errors import InferenceError
 from ppl.kernel.advi.progress import Phase, Progress
-from ppl.kernel.advi.target import for_many_points, without_blocks
 from ppl.methods.run.settings import SampleSettings, Settings
 from ppl.run import backend
 from ppl.run.backend import jax_pays
@@ -180,8 +179,8 @@ def test_moves_take_the_faster_of_two_densities() -> None:
     assert backend.on_backend(many, Settings(backend="autograd")) == many
     auto = backend.on_backend(many, Settings())
     points = backend.points_that_pay(many)
-    assert isinstance(auto, PosteriorTarget) and for_many_points(auto, points - 1) is auto
-    fast = for_many_points(auto, points)
+    assert isinstance(auto, PosteriorTarget) and auto.for_many_points(points - 1) is auto
+    fast = auto.for_many_points(points)
     assert points == backend.JAX_PAYS.moved_work // many.width and isinstance(fast, CompiledTarget)
     us = np.random.default_rng(2).normal(size=(5, 2))
     for got, want in zip(fast.log_density_gradients(us), many.log_density_gradients(us), strict=True):
@@ -210,7 +209,7 @@ def test_moves_take_the_compiled_steps_of_a_loop_that_stayed_one() -> None:
     points = backend.points_that_pay(auto)
     assert points == backend.JAX_PAYS.moved_work // (auto.width + 20 * steps)
     us = np.random.default_rng(2).normal(size=(5, steps + 3))
-    fast = for_many_points(auto, points)
+    fast = auto.for_many_points(points)
     got, want = (target.log_density_gradients(us) for target in (fast, posterior))
     for a, b in zip(got, want, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-10)
@@ -223,7 +222,7 @@ def test_where_jax_cannot_move_draws_autograd_does() -> None:
     program = SIZE_BY_PARAMETER.replace("m ~ normal(0, 1);", wide)
     target = PosteriorTarget(ppl.compile_model(program).condition({}))
     auto = backend.on_backend(target, Settings())
-    assert isinstance(auto, PosteriorTarget) and for_many_points(auto, 10**9) is target
+    assert isinstance(auto, PosteriorTarget) and auto.for_many_points(10**9) is target
 
 
 @pytest.mark.rotate(3)
@@ -318,7 +317,7 @@ def test_auto_leaves_to_autograd_what_jax_has_no_memory_for(monkeypatch):
     for gigabytes in (8, 1):
         monkeypatch.setattr(memory, "limits", lambda free=gigabytes << 30: iter([free]))
         targets = (
-            without_blocks(backend.on_backend(target, Settings(draws=10))),
+            backend.on_backend(target, Settings(draws=10)).without_blocks(),
             backend.on_backend(target, Settings(algorithm="meanfield")),
             backend.for_sampler(target, SampleSettings(num_samples=10, num_warmup=10)),
         )

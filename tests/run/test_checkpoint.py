@@ -9,6 +9,7 @@ import pytest
 
 from ppl.errors import DataError
 from ppl.kernel.advi.outcome import Ending
+from ppl.kernel.advi.target import Target
 from ppl.methods.recipes import RECIPES, fit
 from ppl.methods.run.settings import Settings
 from ppl.methods.run.settings import Settings as RunSettings
@@ -20,7 +21,7 @@ SHORT = {"iter": 300, "eval_elbo": 20, "adapt_iter": 5, "elbo_samples": 10, "dra
 ALGORITHMS = [name for name in RECIPES if name not in ("dsvi-ard", "nested")]  # nested needs blocks
 
 
-class Counted:
+class Counted(Target):
     """A skewed target of two dimensions that counts its evaluations, and raises Ctrl-C at one of them."""
 
     dim = 2

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import ppl
-from ppl.kernel.advi.target import log_density_gradients, with_shared
 from ppl.methods.nested.blocks import BLOCK_MODES
 from ppl.methods.nested.field import Fields
 from ppl.methods.nested.slopes import slopes
@@ -47,9 +46,9 @@ def points(n, count=9):
 
 def test_values_and_gradients_are_those_of_the_whole_and_go_through_no_matrix():
     target = PosteriorTarget(posterior(12))
-    shared, us = with_shared(target, OUTER), points(12)
+    shared, us = target.with_shared(OUTER), points(12)
     assert shared.width == 12 < target.width
-    values, gradients = log_density_gradients(target, us)
+    values, gradients = target.log_density_gradients(us)
     np.testing.assert_allclose(shared.log_densities(us), values, rtol=1e-12)
     for found in (shared.log_density_gradients(us)[1], shared.gradients_alone(us)):
         np.testing.assert_allclose(found[:, 2:], gradients[:, 2:], atol=1e-10)
@@ -61,7 +60,7 @@ def test_a_point_outside_the_support_has_the_density_zero_beside_others():
     transformed parameters { real<lower=0> w = 1 - z[1]; }
     model { z ~ normal(s, w); }
     """
-    shared = with_shared(PosteriorTarget(ppl.compile_model(text).condition()), np.arange(1))
+    shared = PosteriorTarget(ppl.compile_model(text).condition()).with_shared(np.arange(1))
     values, gradients = shared.log_density_gradients(np.array([[0.1, -2.0, 0.3], [0.1, 2.0, 0.3]]))
     assert np.isfinite(values[0]) and values[1] == -np.inf
     assert np.isfinite(gradients[0]).all()
@@ -77,7 +76,7 @@ def test_a_point_outside_the_support_has_the_density_zero_beside_others():
     ids=["an entry", "bounds that differ", "an item of a tuple"],
 )
 def test_there_are_none_given_what_is_no_parameter_of_one_value(text, outer):
-    assert with_shared(PosteriorTarget(ppl.compile_model(text).condition()), np.array(outer)) is None
+    assert PosteriorTarget(ppl.compile_model(text).condition()).with_shared(np.array(outer)) is None
 
 
 def test_a_parameter_without_entries_does_not_prevent_them():
@@ -87,7 +86,7 @@ def test_a_parameter_without_entries_does_not_prevent_them():
     target = PosteriorTarget(ppl.compile_model(text).condition())
     us = np.array([[0.1, -2.0, 0.3], [0.1, 2.0, 0.3]])
     np.testing.assert_allclose(
-        with_shared(target, np.arange(1)).log_densities(us), target.log_densities(us), rtol=1e-12
+        target.with_shared(np.arange(1)).log_densities(us), target.log_densities(us), rtol=1e-12
     )
 
 

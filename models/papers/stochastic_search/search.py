@@ -13,7 +13,7 @@ from ppl.kernel.advi.families.family import Family
 from ppl.kernel.advi.families.full_rank import FullRank
 from ppl.kernel.advi.steps.averaging import Polynomial
 from ppl.kernel.advi.steps.robbins_monro import RobbinsMonro
-from ppl.kernel.advi.target import Target, log_densities
+from ppl.kernel.advi.target import Target
 
 from frame.exact_logistic import ExactBound
 
@@ -103,7 +103,7 @@ def measure(target: Target, control: ControlVariate, family: Family, params: Arr
     """Paisley's section 4.2 at one q: the best single scale, and what it leaves of the variance."""
     u = family.transform(params, family.noise(PILOT, rng))
     score = family.params_score(params, u)
-    plain = log_densities(target, u)[:, None] * score
+    plain = target.log_densities(u)[:, None] * score
     steady = control(target, family, params).values(u)[:, None] * score
     plain, steady = plain - plain.mean(axis=0), steady - steady.mean(axis=0)
     scale = float((plain * steady).sum() / (steady**2).sum())
@@ -117,5 +117,5 @@ def seconds_a_draw(target: Target, family: Family, params: Array) -> float:
     """What a draw costs: its log density and its score."""
     began = time.process_time()
     u = family.transform(params, family.noise(PILOT, np.random.default_rng(1)))
-    log_densities(target, u) @ family.params_score(params, u)
+    target.log_densities(u) @ family.params_score(params, u)
     return (time.process_time() - began) / PILOT

@@ -9,7 +9,6 @@ from ppl.density.log_density import Floats
 from ppl.errors import InferenceError
 from ppl.kernel.advi.numerics.gaussian import Gaussian
 from ppl.kernel.advi.numerics.hessian import gaussian_at
-from ppl.kernel.advi.target import log_densities
 from ppl.posterior import Posterior
 from ppl.results.fits.log_prob import read_points, unconstrained_of
 from ppl.run.posterior_target import PosteriorTarget
@@ -26,7 +25,7 @@ def run(job: Job) -> int:
     mode = read_mode(job.file("laplace.mode"), job.posterior)
     z = job.streams.draws.standard_normal((job["laplace.draws"], density.dim))
     us = approximation(density, mode).draws(z)
-    log_p = log_densities(density, us) if job["laplace.calculate_lp"] else np.full(len(us), np.nan)
+    log_p = density.log_densities(us) if job["laplace.calculate_lp"] else np.full(len(us), np.nan)
     table = tabulate(job.posterior, us, job.seed)
     log_q = -0.5 * (z**2).sum(axis=1)
     rows = np.column_stack([log_p, log_q, table.rows])

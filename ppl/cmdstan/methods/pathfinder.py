@@ -12,7 +12,6 @@ from ppl.cmdstan.words import in_stans_words
 from ppl.density.log_density import Floats
 from ppl.errors import DataError, InferenceError
 from ppl.files import numbered
-from ppl.kernel.advi.target import log_densities
 from ppl.methods.correct.balanced_resampling import balanced
 from ppl.methods.diagnose.psis import psis
 from ppl.methods.initialise.pathfinder import Pathfinder, mixture_log_density, pathfinder
@@ -95,7 +94,7 @@ def _draws(
     """The draws that estimated the ELBO, whose log densities are known, and further ones."""
     n = job["pathfinder.num_draws"]
     u = found.sample(max(n - len(found.draws), 0), rng)
-    log_p = log_densities(density, u) if job["pathfinder.calculate_lp"] else np.full(len(u), np.nan)
+    log_p = density.log_densities(u) if job["pathfinder.calculate_lp"] else np.full(len(u), np.nan)
     pairs = ((found.draws, u), (found.log_q, found.log_density(u)), (found.log_p, log_p))
     u, log_q, log_p = (np.concatenate(pair)[:n] for pair in pairs)
     return Draws(u, log_q, log_p, np.full(len(u), float(number)))

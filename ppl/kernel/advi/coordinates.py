@@ -6,16 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl.kernel.advi.numerics.triangular import composed, diagonal_of, solved, times, transposed_times
-from ppl.kernel.advi.target import (
-    Array,
-    Forwarding,
-    Target,
-    for_many_points,
-    gradients,
-    log_densities,
-    log_density_gradients,
-    of_points,
-)
+from ppl.kernel.advi.target import Array, Forwarding, Target
 from ppl.records import dataclass, replace
 
 
@@ -52,27 +43,27 @@ class Scaled(Forwarding):
         return value + self.log_jacobian, self.pulled_back(gradient)
 
     def log_densities(self, vs: Array) -> Array:
-        return log_densities(self.target, self.to_u(vs)) + self.log_jacobian
+        return self.target.log_densities(self.to_u(vs)) + self.log_jacobian
 
     def log_density_gradients(self, vs: Array) -> tuple[Array, Array]:
-        values, gradients = log_density_gradients(self.target, self.to_u(vs))
+        values, gradients = self.target.log_density_gradients(self.to_u(vs))
         return values + self.log_jacobian, self.pulled_back(gradients)
 
     def gradients_alone(self, vs: Array) -> Array:
-        return self.pulled_back(gradients(self.target, self.to_u(vs)))
+        return self.pulled_back(self.target.gradients_alone(self.to_u(vs)))
 
     def pulled_back(self, gradient: Array) -> Array:
         """Gradients in v (..., dim) from those in u."""
         return transposed_times(self.factor, gradient)
 
     def of_points(self, places: NDArray[np.intp]) -> "Scaled":
-        return replace(self, target=of_points(self.target, places))
+        return replace(self, target=self.target.of_points(places))
 
     def explain(self, v: Array) -> str:
         return self.target.explain(self.to_u(v))
 
     def for_many_points(self, points: int) -> "Scaled":
-        return replace(self, target=for_many_points(self.target, points))
+        return replace(self, target=self.target.for_many_points(points))
 
 
 def rescaled(target: Target, factor: Array) -> Scaled:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from ppl.errors import InferenceError
 from ppl.kernel.advi.families.family import Family
 from ppl.kernel.advi.numerics.parts import row_parts
-from ppl.kernel.advi.target import Array, Target, blame, log_densities, log_density_gradients
+from ppl.kernel.advi.target import Array, Target, blame
 
 TRIES_A_DRAW = 10
 """Times in a row that a draw may have no finite log density or gradient before that is an error."""
@@ -29,11 +29,9 @@ def draws_with_density(
     target: Target, family: Family, params: Array, n: int, rng: np.random.Generator, tries: int = TRIES_A_DRAW
 ) -> Draws:
     """Draw n points from q, each with a finite log density; see `_finite_draws`."""
-    return _finite_draws(_without_gradients, target, family, params, n, rng, tries)
-
-
-def _without_gradients(target: Target, u: Array) -> tuple[Array, Array]:
-    return log_densities(target, u), np.empty((len(u), 0))
+    return _finite_draws(
+        lambda u: (target.log_densities(u), np.empty((len(u), 0))), target, family, params, n, rng, tries
+    )
 
 
 def points_with_density(
@@ -55,11 +53,11 @@ def draws_with_gradient(
     target: Target, family: Family, params: Array, n: int, rng: np.random.Generator
 ) -> Draws:
     """Draw n points from q, each with a finite log density and gradient; see `_finite_draws`."""
-    return _finite_draws(log_density_gradients, target, family, params, n, rng)
+    return _finite_draws(target.log_density_gradients, target, family, params, n, rng)
 
 
 def _finite_draws(
-    evaluate: Callable[[Target, Array], tuple[Array, Array]],
+    evaluate: Callable[[Array], tuple[Array, Array]],
     target: Target,
     family: Family,
     params: Array,
@@ -73,7 +71,7 @@ def _finite_draws(
     """
     z = family.noise(n, rng)
     u = family.transform(params, z)
-    value, gradient = evaluate(target, u)
+    value, gradient = evaluate(u)
     bad = _not_finite(value, gradient)
     dropped = 0
     for _ in range(tries - 1):
@@ -82,7 +80,7 @@ def _finite_draws(
         dropped += bad.size
         z[bad] = family.noise(bad.size, rng)
         u[bad] = family.transform(params, z[bad])
-        value[bad], gradient[bad] = evaluate(target, u[bad])
+        value[bad], gradient[bad] = evaluate(u[bad])
         bad = bad[_not_finite(value[bad], gradient[bad])]
     if bad.size:
         draws = f"{bad.size} of {n} draws from the approximation have no finite log density or gradient"

@@ -10,7 +10,7 @@ from ppl.kernel.advi.coordinates import Scaled
 from ppl.kernel.advi.estimators.reparameterised import reparameterised
 from ppl.kernel.advi.families.standard import NORMAL
 from ppl.kernel.advi.subsampling import ALL_ROWS, Rows, rows_of
-from ppl.kernel.advi.target import Array, Capabilities, Target
+from ppl.kernel.advi.target import Array, Target
 
 MOST_NOISE = 2_000_000
 """Numbers that the noise of one call may have."""
@@ -44,7 +44,7 @@ def fused_steps(algorithm: Any, target: Target, run: Any, rng: np.random.Generat
     inner, place = target, None
     if isinstance(target, Scaled):
         inner, place = target.target, Place(target.centre, target.factor, target.log_jacobian)
-    taken: FusedSteps | None = inner.fused_steps if isinstance(inner, Capabilities) else None
+    taken: FusedSteps | None = inner.fused_steps
     if taken is None or algorithm.estimator is not reparameterised:
         return None
     family, n = algorithm.family, algorithm.grad_samples

@@ -1,6 +1,6 @@
 """What inference knows of a model: a dimension and a log density over R^dim."""
 
-from typing import Any, NamedTuple, Protocol, cast, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,33 +17,43 @@ class Known(NamedTuple):
     log_weights: Array
 
 
-class Target(Protocol):
+class Target:
     """A log density over R^dim, with every constant and the log-Jacobian of the transforms.
 
     A point outside the support, or where the arithmetic breaks down, has log density -inf or nan; it never
-    raises. `explain(u)` then says in words which statement is to blame ("" where that is not known).
+    raises. Subclasses define `dim`, and both members of one point or both of many. All others have the plain
+    default of a target that offers no more; nothing is asked for by name.
     """
 
-    @property
-    def dim(self) -> int: ...
-    def log_density(self, u: Array) -> float: ...
-    def log_density_gradient(self, u: Array) -> tuple[float, Array]: ...
-    def explain(self, u: Array) -> str: ...
+    if TYPE_CHECKING:  # a property of most, a field or a constant of others
 
+        @property
+        def dim(self) -> int: ...
 
-@runtime_checkable
-class Batched(Protocol):
-    """A target that evaluates many points at once: `us` (n, dim) to values (n,) and gradients (n, dim)."""
+    def log_density(self, u: Array) -> float:
+        return float(self.log_densities(u[None])[0])
 
-    def log_densities(self, us: Array) -> Array: ...
-    def log_density_gradients(self, us: Array) -> tuple[Array, Array]: ...
+    def log_density_gradient(self, u: Array) -> tuple[float, Array]:
+        values, gradients = self.log_density_gradients(u[None])
+        return float(values[0]), gradients[0]
 
+    def log_densities(self, us: Array) -> Array:
+        """The log density at each row of `us`, (n, dim) -> (n,)."""
+        return np.array([self.log_density(u) for u in us], dtype=float)
 
-class Capabilities:
-    """What a target may offer beyond a density: each member with the plain default of one that does not.
+    def log_density_gradients(self, us: Array) -> tuple[Array, Array]:
+        """Log density (n,) and gradient (n, dim) at each row of `us`."""
+        pairs = [self.log_density_gradient(u) for u in us]
+        values = np.array([value for value, _ in pairs], dtype=float)
+        return values, np.array([gradient for _, gradient in pairs], dtype=float).reshape(us.shape)
 
-    A target that offers more derives from this class and overrides the member; nothing is asked for by name.
-    """
+    def gradients_alone(self, us: Array) -> Array:
+        """The gradient (n, dim) at each row of `us`, which means nothing where the density is zero."""
+        return self.log_density_gradients(us)[1]
+
+    def explain(self, u: Array) -> str:
+        """Which statement is to blame where the density is not finite; "" where that is not known."""
+        return ""
 
     @property
     def width(self) -> int:
@@ -51,7 +61,7 @@ class Capabilities:
         return 1
 
     @property
-    def kinds(self: Any) -> Kinds:
+    def kinds(self) -> Kinds:
         """Which coordinates (dim,) are of a parameter that is one number, and which of one without a
         constraint.
         """
@@ -67,39 +77,28 @@ class Capabilities:
         """The share of the rows of data that log densities of so many points at once are computed from."""
         return 1.0
 
-    def gradients_alone(self: Any, us: Array) -> Array:
-        """The gradient (n, dim) at each row of `us`, which means nothing where the density is zero."""
-        return log_density_gradients(self, us)[1]
+    def given(self, outer: NDArray[np.intp]) -> "Target":
+        """The same density, of whose gradients at many points those in other coordinates are read."""
+        return self
 
-    def with_gradients_in(self: Any, some: NDArray[np.bool_]) -> Target:
-        """The same density; of its gradients at many points those in some coordinates (dim,) are read."""
-        return cast(Target, self)
-
-    def with_shared(self, some: NDArray[np.bool_]) -> Target | None:
-        """The same, faster at points that agree in the other coordinates (dim,); None if there is none."""
+    def with_shared(self, outer: NDArray[np.intp]) -> "Target | None":
+        """The same, faster at points that agree in the outer coordinates; None if there is none."""
         return None
 
-    def for_many_points(self: Any, points: int) -> Target:
+    def for_many_points(self, points: int) -> "Target":
         """The same density by what begins later and is faster at so many points."""
-        return cast(Target, self)
+        return self
 
-    def without_blocks(self: Any) -> Target:
+    def without_blocks(self) -> "Target":
         """The same density by what is faster where no blocks are integrated out."""
-        return cast(Target, self)
+        return self
 
-    def of_points(self: Any, places: NDArray[np.intp]) -> Target:
+    def of_points(self, places: NDArray[np.intp]) -> "Target":
         """The target of some of its points, where each point has a density of its own."""
-        return cast(Target, self)
+        return self
 
     fused_steps: Any = None
     """A `fused_steps.FusedSteps`, which takes iterations in compiled code."""
-
-
-def log_densities(target: Target, us: Array) -> Array:
-    """The log density at each row of `us`, (n, dim) -> (n,)."""
-    if isinstance(target, Batched):
-        return target.log_densities(us)
-    return np.array([target.log_density(u) for u in us], dtype=float)
 
 
 def finite(log_values: Array) -> Array:
@@ -107,76 +106,10 @@ def finite(log_values: Array) -> Array:
     return np.where(np.isfinite(log_values), log_values, -np.inf)
 
 
-def log_density_gradients(target: Target, us: Array) -> tuple[Array, Array]:
-    """Log density (n,) and gradient (n, dim) at each row of `us`."""
-    if isinstance(target, Batched):
-        return target.log_density_gradients(us)
-    pairs = [target.log_density_gradient(u) for u in us]
-    values = np.array([value for value, _ in pairs], dtype=float)
-    return values, np.array([gradient for _, gradient in pairs], dtype=float).reshape(us.shape)
-
-
-def gradients(target: Target, us: Array) -> Array:
-    """`Capabilities.gradients_alone`."""
-    if isinstance(target, Capabilities):
-        return np.asarray(target.gradients_alone(us))
-    return log_density_gradients(target, us)[1]
-
-
-def given(target: Target, outer: NDArray[np.intp]) -> Target:
-    """The same density, of whose gradients at many points those in other coordinates are read."""
-    some = all_but(outer, target.dim)
-    return target.with_gradients_in(some) if isinstance(target, Capabilities) else target
-
-
-def with_shared(target: Target, outer: NDArray[np.intp]) -> Target | None:
-    """The same, faster at points that agree in the outer coordinates; None where there is none such."""
-    some = all_but(outer, target.dim)
-    return target.with_shared(some) if isinstance(target, Capabilities) else None
-
-
-def all_but(some: NDArray[np.intp], dim: int) -> NDArray[np.bool_]:
-    """Which coordinates (dim,) are not among some."""
-    others = np.ones(dim, dtype=bool)
-    others[some] = False
-    return others
-
-
-def for_many_points(target: Target, points: int) -> Target:
-    """`Capabilities.for_many_points`."""
-    return target.for_many_points(points) if isinstance(target, Capabilities) else target
-
-
-def without_blocks(target: Target) -> Target:
-    """`Capabilities.without_blocks`."""
-    return target.without_blocks() if isinstance(target, Capabilities) else target
-
-
-def of_points(target: Target, places: NDArray[np.intp]) -> Target:
-    """`Capabilities.of_points`."""
-    return target.of_points(places) if isinstance(target, Capabilities) else target
-
-
-def width_of(target: Target) -> int:
-    """`Capabilities.width`."""
-    return int(target.width) if isinstance(target, Capabilities) else 1
-
-
-def kinds_of(target: Target) -> Kinds:
-    """`Capabilities.kinds`."""
-    none = np.zeros(target.dim, dtype=bool)
-    return target.kinds if isinstance(target, Capabilities) else (none, none)
-
-
-def share_of_rows(target: Target, points: int) -> float:
-    """`Capabilities.share_of_rows`."""
-    return target.share_of_rows(points) if isinstance(target, Capabilities) else 1.0
-
-
-class Forwarding(Capabilities):
+class Forwarding(Target):
     """A target that answers as `target` does: the base of those that add to it, or change one answer.
 
-    It forwards what holds of any density made of another; other capabilities have their defaults.
+    It forwards what holds of any density made of another; other members have their defaults.
     """
 
     target: Target
@@ -187,14 +120,14 @@ class Forwarding(Capabilities):
 
     @property
     def width(self) -> int:
-        return width_of(self.target)
+        return self.target.width
 
     @property
     def kinds(self) -> Kinds:
-        return kinds_of(self.target)
+        return self.target.kinds
 
     def share_of_rows(self, points: int) -> float:
-        return share_of_rows(self.target, points)
+        return self.target.share_of_rows(points)
 
     def log_density(self, u: Array) -> float:
         return self.target.log_density(u)
@@ -203,10 +136,10 @@ class Forwarding(Capabilities):
         return self.target.log_density_gradient(u)
 
     def log_densities(self, us: Array) -> Array:
-        return log_densities(self.target, us)
+        return self.target.log_densities(us)
 
     def log_density_gradients(self, us: Array) -> tuple[Array, Array]:
-        return log_density_gradients(self.target, us)
+        return self.target.log_density_gradients(us)
 
     def explain(self, u: Array) -> str:
         return self.target.explain(u)

@@ -9,6 +9,7 @@ import numpy as np
 
 from ppl.arrays import AUTOGRAD, NUMPY, values_and_grads
 from ppl.errors import Rejection
+from ppl.kernel.advi.target import Target
 from ppl.kernel.density.data import Data, Floats
 from ppl.kernel.density.layout import parameter_places, parameters_of
 from ppl.kernel.density.reading import checked_value, reader_of
@@ -21,7 +22,7 @@ from ppl.records import dataclass
 
 
 @dataclass(frozen=True, eq=False)
-class LogDensity:
+class LogDensity(Target):
     """The log joint, with the log-Jacobian of the transforms: a target of `advi`.
 
     `u` is the unconstrained vector (dim,). `plain` computes values and variables in NumPy, `traced` the log
@@ -55,10 +56,6 @@ class LogDensity:
 
     def _of_blocks(self, blocks: list[Any]) -> Any:
         return self.traced.log_joint(self.d, blocks, True)
-
-    def explain(self, u: Floats) -> str:
-        """Why the density is not finite there: `density.explaining` knows."""
-        return ""
 
     @cached_property
     def variables(self) -> list[Sized]:

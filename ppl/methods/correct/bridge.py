@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl.kernel.advi.numerics.gaussian import Gaussian
-from ppl.kernel.advi.target import Array, Target, finite, log_densities
+from ppl.kernel.advi.target import Array, Target, finite
 from ppl.late import special
 from ppl.methods.correct import resampling
 from ppl.methods.correct.bridge_sampling import bridge_sampling, effective_size
@@ -108,7 +108,7 @@ def bridged(
     """By `count` draws of the start, and log p - log q at draws of p that are worth so many."""
     u = np.concatenate([start.draws(count // SETS, rng) for _ in range(SETS)])
     with np.errstate(all="ignore"):
-        log_p = finite(log_densities(target, u))
+        log_p = finite(target.log_densities(u))
     return bridge_sampling(of_p, log_p - start.log_densities(u), size, SETS)
 
 

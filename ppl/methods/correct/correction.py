@@ -17,7 +17,7 @@ from ppl.kernel.advi.families.mean_field import MeanField
 from ppl.kernel.advi.numerics.gaussian import MOST_DENSE, Gaussian
 from ppl.kernel.advi.numerics.triangular import composed, dense, solved
 from ppl.kernel.advi.progress import Listener, Phase, Progress, silent
-from ppl.kernel.advi.target import Array, Capabilities, Target, width_of
+from ppl.kernel.advi.target import Array, Target
 from ppl.methods.correct import standard_errors
 from ppl.methods.correct.balanced_resampling import balanced
 from ppl.methods.correct.bridge import bridges_between_chains
@@ -191,7 +191,7 @@ def moved_on(
     Where moving all of them would cost much, some are moved, and `reliable` ones stay as they are where these
     do not change.
     """
-    n, width = len(drawn.u), width_of(target)
+    n, width = len(drawn.u), target.width
     work, few = width * CORRECTION.gradients_a_chain, CORRECTION.fewest_moved
     chains = min(n, max(few, CORRECTION.work_on_draws // work))
     mean, sds = drawn.u.mean(axis=0), drawn.u.std(axis=0)
@@ -241,7 +241,7 @@ def has_known_mass(target: Target, q: Gaussian, proposals: WeightedDraws) -> boo
     The mean of p/q at draws of q is the integral of p where q has draws, that of q/p at draws of p is one
     over the whole: their product is the share of the mass that q has.
     """
-    known = target.known if isinstance(target, Capabilities) else None
+    known = target.known
     if known is None:
         return False
     seen = np.logaddexp.reduce(proposals.log_p - proposals.log_q) - np.log(len(proposals.u))
@@ -289,7 +289,7 @@ def missed_by(scaled: Scaled, rng: np.random.Generator) -> MissedRegions:
 
 def is_affordable(target: Target) -> bool:
     """Whether gradients at a hundred points, hundreds of times, are not too much work."""
-    return most_gradients(width_of(target)) > 0
+    return most_gradients(target.width) > 0
 
 
 def will_move(target: Target, settings: Settings) -> bool:
@@ -354,7 +354,7 @@ def from_chains(
         scaled,
         starts,
         rng,
-        most_gradients(width_of(scaled)),
+        most_gradients(scaled.width),
         listen,
         wanted(n),
         centres,
@@ -373,7 +373,7 @@ def go_on(
     scaled = Scaled(target, chains.centres[0], chains.factor)
     starts, centres = (solved(scaled.factor, u - scaled.centre) for u in (chains.u, chains.centres))
     effective = max(MOVES.fewest_effective, n)
-    most = most_gradients(width_of(target))
+    most = most_gradients(target.width)
     found = moved(scaled, starts, rng, most, listen, effective, centres, step=chains.step)
     return of_chains(scaled, found, n, rng)
 

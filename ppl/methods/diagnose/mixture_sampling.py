@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ppl.kernel.advi.numerics.gaussian import Gaussian
-from ppl.kernel.advi.target import Array, Target, finite, log_densities
+from ppl.kernel.advi.target import Array, Target, finite
 from ppl.methods.numerics.log_sums import log_sum_exp
 from ppl.records import dataclass
 
@@ -33,7 +33,7 @@ class Proposal:
     def of(cls, gaussian: Gaussian, target: Target, z: Array) -> "Proposal":
         """Where standard noise z (n, dim) lands under a Gaussian."""
         u = gaussian.draws(z)
-        return cls(u, finite(log_densities(target, u)), gaussian.log_densities)
+        return cls(u, finite(target.log_densities(u)), gaussian.log_densities)
 
 
 def log_weights(batches: Sequence[Proposal]) -> list[Array]:

@@ -18,7 +18,7 @@ from ppl.kernel.advi.coordinates import Scaled
 from ppl.kernel.advi.numerics.gaussian import Gaussian
 from ppl.kernel.advi.numerics.hessian import gaussian_at
 from ppl.kernel.advi.numerics.triangular import solved
-from ppl.kernel.advi.target import Array, log_densities
+from ppl.kernel.advi.target import Array
 from ppl.methods.correct.resampling import systematic
 from ppl.methods.diagnose.mixture_sampling import Proposal, log_weights, missed
 from ppl.methods.initialise.ascent import ascent
@@ -272,7 +272,7 @@ def mode_above(start: Array) -> Search[Peak | None]:
 def valley(scaled: Scaled, one: Peak, other: Peak) -> float:
     """How far the log density falls below the lower of two modes on the straight way between them."""
     shares = np.linspace(0, 1, MODE_SEARCH.places_between)[:, None]
-    lowest = np.nan_to_num(log_densities(scaled, one.v + shares * (other.v - one.v)), nan=-np.inf).min()
+    lowest = np.nan_to_num(scaled.log_densities(one.v + shares * (other.v - one.v)), nan=-np.inf).min()
     return float(min(one.height, other.height) - lowest)
 
 

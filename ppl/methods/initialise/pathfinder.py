@@ -16,7 +16,7 @@ import numpy as np
 from ppl.errors import InferenceError
 from ppl.kernel.advi.numerics.gaussian import LOG_2PI
 from ppl.kernel.advi.progress import Listener, Phase, Progress, silent
-from ppl.kernel.advi.target import Array, Target, log_densities
+from ppl.kernel.advi.target import Array, Target
 from ppl.methods.initialise.lbfgs_path import Curvature, PathPoint, Watch, curvatures, lbfgs_path
 from ppl.methods.maximise.lockstep import Search, answered, in_lockstep
 from ppl.methods.numerics.log_sums import log_sum_exp
@@ -197,7 +197,7 @@ def _best_at_once(target: Target, points: Sequence[PathPoint], z: Array) -> Path
     if not guesses:
         return None
     draws = np.array([guess.means[:, None] + guess.noise for guess in guesses])
-    log_p = log_densities(target, draws.reshape(-1, target.dim)).reshape(draws.shape[:-1])
+    log_p = target.log_densities(draws.reshape(-1, target.dim)).reshape(draws.shape[:-1])
     standard = -0.5 * ((z**2).sum(axis=1) + target.dim * LOG_2PI)
     log_q = standard - np.array([[[guess.half_log_det]] for guess in guesses])
     elbos = np.where(np.isfinite(log_p).all(axis=-1), (log_p - log_q).mean(axis=-1), -np.inf)

@@ -19,7 +19,7 @@ from ppl.kernel.advi.numerics.hessian import gaussian_at
 from ppl.kernel.advi.outcome import Outcome, interrupted
 from ppl.kernel.advi.progress import Listener, Phase, Progress
 from ppl.kernel.advi.start import Warm
-from ppl.kernel.advi.target import Array, Target, log_densities, width_of
+from ppl.kernel.advi.target import Array, Target
 from ppl.methods.initialise.pathfinder import NO_GAUSSIAN, PATHFINDING, Pathfinder, pathfinders
 from ppl.records import dataclass, replace
 
@@ -102,7 +102,7 @@ def from_paths(
         listen(replace(path, elbo=max((found.elbo for found in paths), default=nan), note=""))
 
     try:
-        wide = width_of(target) >= WIDE_TARGET
+        wide = target.width >= WIDE_TARGET
         pathfinders(target, points, rng, paths, PATHFINDING.rough_elbo_draws, on_the_way, prune=wide)
         if not paths:
             note = f"Started at random, since Pathfinder failed: {NO_GAUSSIAN}"
@@ -193,5 +193,5 @@ def _by_hessian(target: Target, mean: Array, units: Array) -> list[Gaussian]:
 
 def _elbo(target: Target, guess: Gaussian, z: Array) -> float:
     """The ELBO of a Gaussian up to a constant; -inf where a draw leaves the support."""
-    elbo = float(log_densities(target, guess.draws(z)).mean()) + guess.half_log_det
+    elbo = float(target.log_densities(guess.draws(z)).mean()) + guess.half_log_det
     return elbo if np.isfinite(elbo) else -np.inf

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from ppl.kernel.advi.target import Array, Target, log_density_gradients
+from ppl.kernel.advi.target import Array, Target
 
 T = TypeVar("T")
 Evaluated = tuple[float, Array]
@@ -49,5 +49,5 @@ def in_lockstep(target: Target, searches: Sequence[Search[T]]) -> Iterator[tuple
 def _at_all(target: Target, points: Sequence[Array]) -> list[Evaluated]:
     if len(points) < FEWEST_AT_ONCE:
         return [target.log_density_gradient(point) for point in points]
-    values, slopes = log_density_gradients(target, np.array(points))
+    values, slopes = target.log_density_gradients(np.array(points))
     return list(zip(values.tolist(), slopes, strict=True))

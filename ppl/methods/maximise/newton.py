@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ppl.kernel.advi.target import Array, Target, gradients, log_densities
+from ppl.kernel.advi.target import Array, Target
 from ppl.methods.maximise.rules import NEWTON_GAIN, Rules, Step, Stop
 
 STENCIL = ((-2, 1 / 12), (-1, -2 / 3), (1, 2 / 3), (2, -1 / 12))
@@ -68,7 +68,7 @@ def stencil_hessian(target: Target, u: Array) -> Array:
     """The Hessian (dim, dim) by differences of gradients over a stencil that is wide, as Stan's is."""
     offsets = NEWTON_LIMITS.spacing * np.array([offset for offset, _ in STENCIL])
     points = (u + offsets[:, None, None] * np.eye(len(u))).reshape(-1, len(u))
-    found = gradients(target, points).reshape(len(STENCIL), len(u), len(u))
+    found = target.gradients_alone(points).reshape(len(STENCIL), len(u), len(u))
     rows = np.tensordot([weight for _, weight in STENCIL], found, 1) / NEWTON_LIMITS.spacing
     return np.asarray(0.5 * (rows + rows.T))
 
@@ -84,7 +84,7 @@ def _longest_gain(target: Target, here: Step, direction: Array) -> tuple[float, 
     alpha, tried = NEWTON_LIMITS.longest, 0
     while alpha >= NEWTON_LIMITS.longest * NEWTON_LIMITS.shortest:
         alphas = alpha * 0.5 ** np.arange(NEWTON_LIMITS.at_once)
-        values = log_densities(target, here.u + alphas[:, None] * direction)
+        values = target.log_densities(here.u + alphas[:, None] * direction)
         tried += len(alphas)
         gains = np.flatnonzero(np.isfinite(values) & (values >= here.value))
         if gains.size:

@@ -14,7 +14,7 @@ from ppl.errors import InferenceError
 from ppl.kernel.advi.numerics.triangular import dense, diagonal_of
 from ppl.kernel.advi.progress import Listener, Phase, Progress
 from ppl.kernel.advi.start import Init, Warm, start_point
-from ppl.kernel.advi.target import Array, Target, width_of
+from ppl.kernel.advi.target import Array, Target
 from ppl.methods.initialise.pathfinder import pathfinder
 from ppl.methods.moves.ending import MOVES, begun, most_gradients, until_stationary
 from ppl.methods.moves.sampler import Sampler
@@ -102,7 +102,7 @@ def warm_up(sampler: Sampler, groups: int, most: int, listen: Listener) -> None:
         listen(Progress(Phase.WARMUP, progress.iteration, progress.total))
 
     if most >= MOVES.shortest:
-        gradients = most_gradients(width_of(sampler.target)) or MOVES.fewest_gradients
+        gradients = most_gradients(sampler.target.width) or MOVES.fewest_gradients
         origin = np.zeros((1, sampler.target.dim))
         until_stationary(sampler, origin, gradients, MOVES.fewest_effective, groups, tell, stages)
 

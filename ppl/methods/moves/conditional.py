@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.kernel.advi.target import Array, Forwarding, Target, gradients, log_density_gradients
+from ppl.kernel.advi.target import Array, Forwarding, Target
 from ppl.methods.moves.sampler import Sampler
 from ppl.records import dataclass, replace
 
@@ -36,27 +36,27 @@ CONDITIONAL_MOVES = ConditionalLimits()
 
 @dataclass(frozen=True)
 class GivenFirst(Forwarding):
-    """The target over its last coordinates; the first are `given` (n, k), a row for each of n points."""
+    """The target over its last coordinates; the `first` (n, k) are fixed, a row for each of n points."""
 
     target: Target
-    given: Array
+    first: Array
 
     @property
     def dim(self) -> int:
-        return int(self.target.dim - self.given.shape[1])
+        return int(self.target.dim - self.first.shape[1])
 
     def of_points(self, places: NDArray[np.intp]) -> "GivenFirst":
-        return replace(self, given=self.given[places])
+        return replace(self, first=self.first[places])
 
     def whole(self, us: Array) -> Array:
-        return np.concatenate([self.given, us], axis=1)
+        return np.concatenate([self.first, us], axis=1)
 
     def log_density_gradients(self, us: Array) -> tuple[Array, Array]:
-        values, slopes = log_density_gradients(self.target, self.whole(us))
+        values, slopes = self.target.log_density_gradients(self.whole(us))
         return values, slopes[:, -self.dim :]
 
     def gradients_alone(self, us: Array) -> Array:
-        return gradients(self.target, self.whole(us))[:, -self.dim :]
+        return self.target.gradients_alone(self.whole(us))[:, -self.dim :]
 
 
 class Conditional(NamedTuple):

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl.kernel.advi.progress import Listener, Phase, Progress, silent
-from ppl.kernel.advi.target import Array, Target, for_many_points
+from ppl.kernel.advi.target import Array, Target
 from ppl.methods.moves.funnels import Funnels
 from ppl.methods.moves.metric import metric_of
 from ppl.methods.moves.mixing import Mixing, Stage, about_modes, compare, joined
@@ -197,7 +197,7 @@ def until_stationary(
     for number, moves in enumerate(stages):
         listen(Progress(Phase.MOVES, sampler.moves, sum(stages)))
         came, spent, straight = sampler.chains.u, sampler.gradients, sampler.straight_moves
-        sampler.target = for_many_points(sampler.target, spent)
+        sampler.target = sampler.target.for_many_points(spent)
         u, log_p = sampler.stage(moves, SAMPLER.learning_rate / (1 + number / 4))
         stage = Stage(u, log_p, nearest(u, centres))
         if number == 0:

@@ -14,15 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl.kernel.advi.coordinates import Scaled
-from ppl.kernel.advi.target import (
-    Array,
-    Forwarding,
-    Target,
-    gradients,
-    log_densities,
-    log_density_gradients,
-    of_points,
-)
+from ppl.kernel.advi.target import Array, Forwarding, Target
 from ppl.records import dataclass, replace
 
 
@@ -181,19 +173,19 @@ class InFunnels(Forwarding):
 
     def log_densities(self, z: Array) -> Array:
         u, change, _ = self.funnels.back(z)
-        return log_densities(self.base, u) + change
+        return self.base.log_densities(u) + change
 
     def log_density_gradients(self, z: Array) -> tuple[Array, Array]:
         u, change, shape = self.funnels.back(z)
-        values, slopes = log_density_gradients(self.base, u)
+        values, slopes = self.base.log_density_gradients(u)
         return values + change, self.funnels.pulled_back(slopes, z, shape)
 
     def gradients_alone(self, z: Array) -> Array:
         u, _, shape = self.funnels.back(z)
-        return self.funnels.pulled_back(gradients(self.base, u), z, shape)
+        return self.funnels.pulled_back(self.base.gradients_alone(u), z, shape)
 
     def of_points(self, places: NDArray[np.intp]) -> "InFunnels":
-        return replace(self, target=of_points(self.target, places))
+        return replace(self, target=self.target.of_points(places))
 
 
 def unscaled(target: Target, v: Array) -> Array:

@@ -15,16 +15,7 @@ from numpy.typing import NDArray
 from ppl.kernel.advi.coordinates import Scaled
 from ppl.kernel.advi.numerics.gaussian import Gaussian
 from ppl.kernel.advi.numerics.triangular import dense
-from ppl.kernel.advi.target import (
-    Array,
-    Forwarding,
-    Target,
-    for_many_points,
-    gradients,
-    log_densities,
-    log_density_gradients,
-    of_points,
-)
+from ppl.kernel.advi.target import Array, Forwarding, Target
 from ppl.records import dataclass, replace
 
 Indices = NDArray[np.intp]
@@ -127,24 +118,24 @@ class OneImage(Forwarding):
         return float(self.log_densities(u[None])[0])
 
     def log_densities(self, us: Array) -> Array:
-        return self.images.counted(us, log_densities(self.target, us))
+        return self.images.counted(us, self.target.log_densities(us))
 
     def log_density_gradient(self, u: Array) -> tuple[float, Array]:
         value, slope = self.target.log_density_gradient(u)
         return value + self.images.log_count, slope
 
     def log_density_gradients(self, us: Array) -> tuple[Array, Array]:
-        values, slopes = log_density_gradients(self.target, us)
+        values, slopes = self.target.log_density_gradients(us)
         return values + self.images.log_count, slopes
 
     def gradients_alone(self, us: Array) -> Array:
-        return gradients(self.target, us)
+        return self.target.gradients_alone(us)
 
     def for_many_points(self, points: int) -> "OneImage":
-        return replace(self, target=for_many_points(self.target, points))
+        return replace(self, target=self.target.for_many_points(points))
 
     def of_points(self, places: Indices) -> "OneImage":
-        return replace(self, target=of_points(self.target, places))
+        return replace(self, target=self.target.of_points(places))
 
 
 def put_back(target: Target, u: Array) -> Array:
@@ -185,7 +176,7 @@ def with_either_sign(target: Target, u: Array, sds: Array) -> NDArray[np.bool_]:
     """
     some = np.ones(target.dim, dtype=bool)
     for _ in range(IMAGES.rounds):
-        slopes = gradients(target, np.where(some, 0.0, u))
+        slopes = target.gradients_alone(np.where(some, 0.0, u))
         flat = np.asarray((np.abs(slopes) * sds <= IMAGES.slope).all(axis=0))
         if not some.any() or flat[some].all():
             return some
@@ -211,7 +202,7 @@ def components_of(target: Target, u: Array, sds: Array, some: Indices) -> list[I
     centre[some] = 0.0
     points = np.tile(centre, (len(some), 1))
     points[np.arange(len(some)), some] = sds[some]
-    tied = np.abs(gradients(target, points)[:, some]) * sds[some] > IMAGES.slope
+    tied = np.abs(target.gradients_alone(points)[:, some]) * sds[some] > IMAGES.slope
     tied, left, found = tied | tied.T, set(range(len(some))), list[Indices]()
     while left:
         own, new = set[int](), {min(left)}
@@ -225,7 +216,7 @@ def components_of(target: Target, u: Array, sds: Array, some: Indices) -> list[I
 
 def invariant(target: Target, u: Array, components: list[Indices]) -> list[Indices]:
     """Those whose signs may be changed; what may not is one, if all of it may."""
-    at, order = log_densities(target, u), np.arange(target.dim)
+    at, order = target.log_densities(u), np.arange(target.dim)
 
     def may(component: Indices) -> bool:
         return equal(target, u, at, order, flipped(target.dim, [component]))
@@ -246,13 +237,13 @@ def flipped(dim: int, components: list[Indices]) -> Array:
 
 def equal(target: Target, u: Array, at: Array, order: Indices, signs: Array) -> bool:
     """Whether the images of u (n, dim) have the same log densities (n,)."""
-    there = log_densities(target, signs * u[:, order])
+    there = target.log_densities(signs * u[:, order])
     return bool((np.abs(there - at) <= IMAGES.rounding * (1 + np.abs(at))).all())
 
 
 def all_images(target: Target, u: Array, components: list[Indices]) -> Iterator[tuple[Indices, Array]]:
     """Order and signs (dim,) of each: every change of signs, of every exchange of components."""
-    dim, at = target.dim, log_densities(target, u)
+    dim, at = target.dim, target.log_densities(u)
     many = len(components) > IMAGES.most_exchanged
     places = [list(range(len(components)))] if many else map(list, permutations(range(len(components))))
     orders = list[Indices]()

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl.kernel.advi.numerics.triangular import diagonal_of, times, transposed_times
-from ppl.kernel.advi.target import Array, Target, gradients, log_density_gradients, of_points
+from ppl.kernel.advi.target import Array, Target
 
 
 class TrajectoryLimits(NamedTuple):
@@ -71,7 +71,7 @@ class Chains(NamedTuple):
 
 def chains_at(target: Target, u: Array) -> Chains:
     """Chains that begin at u (n, dim)."""
-    log_p, slope = log_density_gradients(target, u)
+    log_p, slope = target.log_density_gradients(u)
     bad = ~(np.isfinite(log_p) & np.isfinite(slope).all(axis=1))
     return Chains(u, np.where(bad, -np.inf, log_p), np.where(bad[:, None], 0.0, slope))
 
@@ -100,7 +100,7 @@ def trajectories(target: Target, chains: Chains, momentum: Array, steps: Array, 
 
 def _slope_alone(target: Target, u: Array) -> Array:
     """Gradients on the way, where no density is asked for."""
-    slope = gradients(target, u)
+    slope = target.gradients_alone(u)
     return np.where(np.isfinite(slope).all(axis=1, keepdims=True), slope, 0.0)
 
 
@@ -140,7 +140,7 @@ def move(target: Target, chains: Chains, step: float, count: int, rng: np.random
     divergent = np.zeros(n, dtype=bool)
     if len(rejected):
         some = chains.at(rejected), momentum[rejected], steps[rejected], first.log_chance[rejected]
-        again, loss, divergent[rejected] = _shorter(of_points(target, rejected), *some, count, rng)
+        again, loss, divergent[rejected] = _shorter(target.of_points(rejected), *some, count, rng)
         moved.put(rejected, again)
         energy[rejected] -= loss
     spent = count * (n + 2 * len(rejected))

@@ -14,14 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl.kernel.advi.numerics.gaussian import LOG_2PI
-from ppl.kernel.advi.target import (
-    Array,
-    Target,
-    given,
-    gradients,
-    log_densities,
-    log_density_gradients,
-)
+from ppl.kernel.advi.target import Array, Target
 from ppl.methods.nested.structure import Structure
 from ppl.records import dataclass
 
@@ -125,7 +118,7 @@ class Blocks:
     @cached_property
     def inside(self) -> Target:
         """The target, of whose gradients at many points only those in the blocks are looked at."""
-        return given(self.target, self.structure.outer)
+        return self.target.given(self.structure.outer)
 
     def points(self, outer: Array, latent: Array) -> Array:
         """The points (n, dim) of the target."""
@@ -142,20 +135,20 @@ class Blocks:
 
     def values(self, outer: Array, latent: Array) -> Array:
         """The log density of the whole, (n,)."""
-        return log_densities(self.target, self.points(outer, latent))
+        return self.target.log_densities(self.points(outer, latent))
 
     def values_and_gradients(self, outer: Array, latent: Array) -> tuple[Array, Array]:
         """The log density of the whole (n,) with places that are left over; gradients by block (n, g, w).
 
         These places hold standard normals, so that all blocks are of one width.
         """
-        values, found = log_density_gradients(self.inside, self.points(outer, latent))
+        values, found = self.inside.log_density_gradients(self.points(outer, latent))
         values = values + self.left_over(latent)
         return values, np.where(self.structure.filled, self.latent(found), -latent)
 
     def gradients(self, outer: Array, latent: Array) -> Array:
         """These alone."""
-        found = gradients(self.inside, self.points(outer, latent))
+        found = self.inside.gradients_alone(self.points(outer, latent))
         return np.where(self.structure.filled, self.latent(found), -latent)
 
     def left_over(self, latent: Array) -> Array:

@@ -14,16 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl.kernel.advi.numerics.gaussian import LOG_2PI
-from ppl.kernel.advi.target import (
-    Array,
-    Target,
-    given,
-    gradients,
-    log_densities,
-    log_density_gradients,
-    width_of,
-    with_shared,
-)
+from ppl.kernel.advi.target import Array, Target
 from ppl.methods.nested.banded import Factors
 from ppl.methods.nested.blocks import BLOCK_MODES, Modes
 from ppl.methods.nested.coupled import Coupled, coupled_factors
@@ -87,7 +78,7 @@ class Fields:
     @cached_property
     def inside(self) -> Target:
         """The target, of whose gradients at many points only those in the field are looked at."""
-        return self.shared or given(self.target, self.structure.outer)
+        return self.shared or self.target.given(self.structure.outer)
 
     @cached_property
     def shared(self) -> Target | None:
@@ -96,9 +87,9 @@ class Fields:
         It has a run of the code for each outer point, and is worth that where gradients work through much.
         """
         latent = len(self.structure.latent)
-        if not self.structure.is_complete or are_little_work(latent, width_of(self.target)):
+        if not self.structure.is_complete or are_little_work(latent, self.target.width):
             return None
-        return with_shared(self.target, self.structure.outer)
+        return self.target.with_shared(self.structure.outer)
 
     def points(self, outer: Array, latent: Array) -> Array:
         """The points (n, dim) of the target."""
@@ -113,16 +104,16 @@ class Fields:
 
     def values(self, outer: Array, latent: Array) -> Array:
         """The log density of the whole, (n,)."""
-        return log_densities(self.inside, self.points(outer, latent))
+        return self.inside.log_densities(self.points(outer, latent))
 
     def values_and_gradients(self, outer: Array, latent: Array) -> tuple[Array, Array]:
         """The log density of the whole (n,), and its gradients by the field (n, k)."""
-        values, found = log_density_gradients(self.inside, self.points(outer, latent))
+        values, found = self.inside.log_density_gradients(self.points(outer, latent))
         return values, self.latent(found)
 
     def gradients(self, outer: Array, latent: Array) -> Array:
         """These alone."""
-        return self.latent(gradients(self.inside, self.points(outer, latent)))
+        return self.latent(self.inside.gradients_alone(self.points(outer, latent)))
 
     def precisions(self, outer: Array, latent: Array, gradients: Array) -> Array:
         """Minus the Hessians, in lower bands (n, b + 1, k), by differences of gradients, less couplings."""

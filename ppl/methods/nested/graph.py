@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl.kernel.advi.numerics.parts import row_parts
-from ppl.kernel.advi.target import Array, Target, gradients
+from ppl.kernel.advi.target import Array, Target
 from ppl.methods.nested.adjacency import Graph, Indices
 
 
@@ -72,7 +72,7 @@ def with_graphs_beside(graph: Graph, target: Target, u: Array, rng: np.random.Ge
     """A graph with what meets at two distant points as well, if their gradients are finite; None for many."""
     shift = rng.normal(size=u.shape)
     for there in (u + shift, u - shift):
-        if np.isfinite(gradients(target, np.array([there, there]))).all():
+        if np.isfinite(target.gradients_alone(np.array([there, there]))).all():
             beside = graph_of(target, there, rng)
             if beside is None:
                 return None
@@ -166,7 +166,7 @@ def changes(
     target: Target, u: Array, steps: Array, perturbed: NDArray[np.bool_]
 ) -> Iterator[tuple[slice, Array, Array]]:
     """Changes of the gradient, and its size (m, dim), for some rows of moved coordinates (n, dim) at once."""
-    here = gradients(target, np.array([u, u]))  # at two points, as the others are
+    here = target.gradients_alone(np.array([u, u]))  # at two points, as the others are
     for part in row_parts(*perturbed.shape):
-        there = gradients(target, u + steps * perturbed[part])
+        there = target.gradients_alone(u + steps * perturbed[part])
         yield part, there - here[0], np.maximum(np.abs(here[0]) + np.abs(there), 1e-6)

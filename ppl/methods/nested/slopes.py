@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ppl.kernel.advi.target import Array, gradients
+from ppl.kernel.advi.target import Array
 from ppl.methods.nested.blocks import BLOCK_MODES, Blocks, Modes, solve_lower, solve_upper
 from ppl.methods.nested.field import Fields
 from ppl.methods.nested.sparse import Field
@@ -52,7 +52,7 @@ def profile_slopes(inner: Fields, outer: Array, modes: Modes, directions: Array)
     """
     d, heights = len(directions), modes.half_log_dets
     ends = slice(0, 2 * d + 1)
-    here = gradients(inner.target, inner.points(outer[ends], modes.at[ends]))
+    here = inner.target.gradients_alone(inner.points(outer[ends], modes.at[ends]))
     centre, ahead, behind, between = np.split(heights, [1, 1 + d, 1 + 2 * d])
     bend = np.diag(ahead + behind - 2 * centre)
     first, second = np.triu_indices(d, 1)
@@ -90,7 +90,7 @@ def gradients_beside(inner: Blocks | Fields, outer: Array, at: Array, steps: Arr
     latent = (at + steps).reshape(-1, *at.shape[1:])
     points = inner.points(np.tile(outer, (len(steps), 1)), latent)
     target = (isinstance(inner, Fields) and inner.shared) or inner.target
-    return gradients(target, points).reshape(*steps.shape[:2], -1)
+    return target.gradients_alone(points).reshape(*steps.shape[:2], -1)
 
 
 Inverse = tuple[Iterable[tuple[float, Array]], Callable[[Array], Array]]

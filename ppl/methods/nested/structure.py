@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.kernel.advi.target import Array, Target, kinds_of, width_of, with_shared
+from ppl.kernel.advi.target import Array, Target
 from ppl.methods.nested.adjacency import Graph, Indices
 from ppl.methods.nested.couplings import COUPLINGS, Curvature, are_constant, couplings
 from ppl.methods.nested.graph import (
@@ -123,7 +123,7 @@ def sparse_field(target: Target, u: Array, rng: np.random.Generator, graph: Grap
 
     Coordinates that hardly meet at u may do so elsewhere, as those of a Gaussian process by its length scale.
     """
-    scalars, free = kinds_of(target)
+    scalars, free = target.kinds
     complete, fewest = partial(may_be_complete, target), STRUCTURE.fewest_latent
     if found := field_of(graph, scalars, free, fewest):
         everywhere = with_graphs_beside(graph, target, u, rng)
@@ -144,14 +144,14 @@ def sparse_field(target: Target, u: Array, rng: np.random.Generator, graph: Grap
 
 def may_be_complete(target: Target, outer: Indices, size: int) -> bool:
     """Whether the gradients of a Hessian of so many coordinates, one for each, are not too much work."""
-    whole = width_of(target)
+    whole = target.width
     if are_little_work(size, whole):
         return True
     most = min(FIELD.most_numbers_shared, FIELD.most_evaluations * whole)
     if size**2 > most:
         return False
-    shared = with_shared(target, outer)
-    return shared is not None and size * width_of(shared) <= most
+    shared = target.with_shared(outer)
+    return shared is not None and size * shared.width <= most
 
 
 def blocks_of(graph: Graph, widest: int) -> Structure | None:

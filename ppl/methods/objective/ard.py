@@ -4,7 +4,7 @@ import numpy as np
 
 from ppl.kernel.advi.families.ard_diagonal import Positions
 from ppl.kernel.advi.numerics.gaussian import LOG_2PI
-from ppl.kernel.advi.target import Array, Forwarding, Target, log_densities, log_density_gradients
+from ppl.kernel.advi.target import Array, Forwarding, Target
 from ppl.records import dataclass
 
 
@@ -36,10 +36,10 @@ class WithPrior(Forwarding):
         return value + float(self._log_prior(u)), self._with_prior(gradient, u)
 
     def log_densities(self, us: Array) -> Array:
-        return log_densities(self.target, us) + self._log_prior(us)
+        return self.target.log_densities(us) + self._log_prior(us)
 
     def log_density_gradients(self, us: Array) -> tuple[Array, Array]:
-        values, gradients = log_density_gradients(self.target, us)
+        values, gradients = self.target.log_density_gradients(us)
         return values + self._log_prior(us), self._with_prior(gradients, us)
 
     def _log_prior(self, u: Array) -> Array:

@@ -10,7 +10,7 @@ from ppl.kernel.advi.families.mean_field import MeanField
 from ppl.kernel.advi.numerics.gaussian import MOST_DENSE
 from ppl.kernel.advi.outcome import Ending, Outcome, interrupted
 from ppl.kernel.advi.start import Init, start_points
-from ppl.kernel.advi.target import Array, Target, log_densities
+from ppl.kernel.advi.target import Array, Target
 from ppl.methods.correct.correction import resample
 from ppl.methods.diagnose.psis import weighted_draws_of
 from ppl.methods.initialise.pathfinder import NO_GAUSSIAN, Pathfinder, mixture_log_density, pathfinders
@@ -44,7 +44,7 @@ def _mixed(target: Target, context: Context, points: list[Array], paths: list[Pa
     family, params = _as_family(best)
     n = max(settings.draws, settings.elbo_samples)
     u = np.concatenate([path.sample(n, rng) for path in paths])
-    log_p = log_densities(target, u)
+    log_p = target.log_densities(u)
     log_q = mixture_log_density(paths, u)
     finite = np.isfinite(log_p)
     elbo = elbo_of((log_p - log_q)[finite], 0.0, int((~finite).sum()))

@@ -17,7 +17,7 @@ from ppl.kernel.advi.numerics.parts import by_rows, draws_within, row_parts
 from ppl.kernel.advi.optimise import TracePoint
 from ppl.kernel.advi.outcome import Ending, Outcome, interrupted
 from ppl.kernel.advi.progress import Phase, Progress
-from ppl.kernel.advi.target import Array, Target, finite, log_densities, share_of_rows, width_of
+from ppl.kernel.advi.target import Array, Target, finite
 from ppl.methods.correct.bridge import of_weighted
 from ppl.methods.correct.correction import (
     CORRECTION,
@@ -235,7 +235,7 @@ def evidence_by(
     with np.errstate(all="ignore"):
         for part in row_parts(n, family.dim):
             far[part] = wide.transform(params, wide.noise(len(far[part]), rng))
-        log_p = finite(by_rows(partial(log_densities, target), far))
+        log_p = finite(by_rows(target.log_densities, far))
         q, beside = densities(proposals.u, proposals.log_p), densities(far, log_p)
         by, log_g = defended(q, beside, dropped), np.concatenate(mixed(q, beside, dropped))
     log_p = np.concatenate([proposals.log_p, log_p])
@@ -321,7 +321,7 @@ def pool_size(target: Target, settings: Settings) -> int:
     """How many draws of q are weighted: more than are written where they may be resampled."""
     least = fewest_draws(settings)
     if settings.resample or (target.dim and settings.corrects and settings.resample is None):
-        affordable = min(CORRECTION.proposals, CORRECTION.most_work // (40 * width_of(target)))
+        affordable = min(CORRECTION.proposals, CORRECTION.most_work // (40 * target.width))
         return max(least, draws_within(affordable, target.dim, least))
     return least
 
@@ -334,7 +334,7 @@ def fewest_draws(settings: Settings) -> int:
 def _estimated(target: Target, draws: int) -> list[str]:
     """The note on log densities that are computed from a sample of the rows, of so many draws at once."""
     most_at_once = max((part.stop - part.start for part in row_parts(draws, target.dim)), default=0)
-    share = share_of_rows(target, most_at_once)
+    share = target.share_of_rows(most_at_once)
     return [] if share == 1 else [ESTIMATED.format(100 * share)]
 
 

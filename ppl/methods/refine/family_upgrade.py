@@ -21,7 +21,7 @@ from ppl.kernel.advi.numerics.gaussian import Gaussian
 from ppl.kernel.advi.numerics.parts import by_rows, draws_within
 from ppl.kernel.advi.outcome import Ending, Outcome, interrupted
 from ppl.kernel.advi.progress import Listener
-from ppl.kernel.advi.target import Array, Target, for_many_points, width_of
+from ppl.kernel.advi.target import Array, Target
 from ppl.methods.correct.correction import will_move
 from ppl.methods.correct.weight_quality import is_light
 from ppl.methods.diagnose.psis import Psis, psis
@@ -131,7 +131,7 @@ def _upgraded(target: Target, start: Start, found: Refined, context: Context) ->
     if will_move(target, context.settings):
         return local.q if local and local.weights.ess > best.weights.ess else found
     if not found.outcome.converged:  # as many draws as there may be did not do, and will be needed again
-        target = for_many_points(target, FIXED_DRAWS.most_gradients)
+        target = target.for_many_points(FIXED_DRAWS.most_gradients)
     if isinstance(found.family, MeanField) and not best.weights.reliable:
         start, best = _rescaled_again(target, start, best, rng.spawn(1)[0], context.listen)
     fits = best.weights.khat < UPGRADE.good_khat
@@ -245,7 +245,7 @@ def _maximised(scaled: Scaled, family: Family, rng: np.random.Generator, **how: 
 
 
 def _weigh(target: Target, q: Refined, rng: np.random.Generator, draws: int = UPGRADE.draws) -> Weighed:
-    affordable = min(draws, max(UPGRADE.fewest_draws, UPGRADE.work // width_of(target)))
+    affordable = min(draws, max(UPGRADE.fewest_draws, UPGRADE.work // target.width))
     n = draws_within(affordable, target.dim, UPGRADE.fewest_draws)
     u, log_p, _ = points_with_density(target, q.family, q.params, n, rng)
     log_ratios = log_p - by_rows(partial(q.family.log_density, q.params), u)

@@ -16,7 +16,7 @@ from ppl.kernel.advi.families.family import Family
 from ppl.kernel.advi.families.standard import NORMAL
 from ppl.kernel.advi.outcome import Ending, Outcome, interrupted
 from ppl.kernel.advi.progress import Listener, Phase, Progress, silent
-from ppl.kernel.advi.target import Array, Target, width_of
+from ppl.kernel.advi.target import Array, Target
 from ppl.late import special, stats
 from ppl.methods.numerics.sobol import MOST_DIMENSIONS, SOBOL_SPACING, sobol
 from ppl.methods.refine.fixed_elbo import Maximum, maximise
@@ -134,7 +134,7 @@ def _reporter(listen: Listener, n: int, fewest: int, most: int, shift: float) ->
 
 def gradients_for(target: Target) -> int:
     """How many gradients of this target a maximisation may take."""
-    return min(FIXED_DRAWS.most_gradients, FIXED_DRAWS.most_work // width_of(target))
+    return min(FIXED_DRAWS.most_gradients, FIXED_DRAWS.most_work // target.width)
 
 
 def _fewest_draws(family: Family) -> int:

@@ -11,7 +11,7 @@ from ppl.kernel.advi.estimators.reparameterised import elbo_gradient
 from ppl.kernel.advi.families.family import Family
 from ppl.kernel.advi.numerics.triangular import solve_triangular
 from ppl.kernel.advi.outcome import Ending
-from ppl.kernel.advi.target import Array, Target, blame, log_density_gradients
+from ppl.kernel.advi.target import Array, Target, blame
 from ppl.methods.maximise.lockstep import answered
 from ppl.methods.maximise.quasi_newton import LimitedMemory, climb
 from ppl.methods.maximise.rules import EPSILON, Rules, Step
@@ -151,7 +151,7 @@ def negative_elbo(target: Target, family: Family, z: Array, origin: float) -> Ob
     """
 
     def objective(params: Array) -> tuple[float, Array]:
-        values, gradients = log_density_gradients(target, family.transform(params, z))
+        values, gradients = target.log_density_gradients(family.transform(params, z))
         elbo = float(values.mean() + family.entropy(params))
         return -elbo - origin, -elbo_gradient(family, params, z, gradients)
 

@@ -88,8 +88,7 @@ def given_tied(rows: RowsInPart, us: Floats, seed: int, tied: Tied, tables: tupl
     posterior = rows.compiled(program.computing(program.all_quantities), {**counts, **indices})
     dim = posterior.param_unc_num() - sum(counts.values())
     starts = [start_of(posterior, us[:, :dim], table, program.unknown, places) for table in tables]
-    moves = np.arange(posterior.param_unc_num()) >= dim
-    target = PosteriorTarget(posterior).with_gradients_in(moves)
+    target = PosteriorTarget(posterior).given(np.arange(dim))
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(MOVES_STREAM,)))
     with threads_of_fit(posterior):
         ending = conditional(target, us[:, :dim], starts[0][:, dim:], starts[1][:, dim:], rng)

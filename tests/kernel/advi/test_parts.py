@@ -7,6 +7,7 @@ from ppl.kernel.advi.families.mean_field import MeanField
 from ppl.kernel.advi.finite_draws import draws_with_density, points_with_density
 from ppl.kernel.advi.numerics import parts
 from ppl.kernel.advi.numerics.parts import by_columns, by_rows, draws_within, row_parts
+from ppl.kernel.advi.target import Target
 from ppl.methods.diagnose.diagnostics import khat_of_means
 
 rng = np.random.default_rng(1)
@@ -18,7 +19,7 @@ def part(request, monkeypatch):
     monkeypatch.setattr(parts, "NUMBERS_A_PART", request.param)
 
 
-class Normal:
+class Normal(Target):
     """A standard normal that has no density above 2."""
 
     dim = 7

@@ -1,7 +1,7 @@
 import numpy as np
 from toy_targets import HalfSpace, Quartic, correlated
 
-from ppl.kernel.advi.target import blame, log_densities, log_density_gradients
+from ppl.kernel.advi.target import blame
 
 
 class BatchedQuartic(Quartic):
@@ -21,12 +21,12 @@ class BatchedQuartic(Quartic):
 def test_log_densities_loop_or_use_the_batch():
     us = np.random.default_rng(0).normal(size=(4, 3))
     slope = np.array([1.0, 2.0, 3.0])
-    plain = log_densities(Quartic(slope), us)
+    plain = Quartic(slope).log_densities(us)
     assert plain.shape == (4,)
-    np.testing.assert_allclose(log_densities(BatchedQuartic(slope), us), plain)
-    values, gradients = log_density_gradients(Quartic(slope), us)
+    np.testing.assert_allclose(BatchedQuartic(slope).log_densities(us), plain)
+    values, gradients = Quartic(slope).log_density_gradients(us)
     np.testing.assert_allclose(values, plain)
-    np.testing.assert_allclose(log_density_gradients(BatchedQuartic(slope), us)[1], gradients)
+    np.testing.assert_allclose(BatchedQuartic(slope).log_density_gradients(us)[1], gradients)
 
 
 def test_blame_has_words_even_where_the_model_has_none():

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 from scipy import integrate, stats
-from toy_targets import Funnel, OneOfMany
+from toy_targets import Funnel
 
 from ppl.kernel.advi.coordinates import Scaled
+from ppl.kernel.advi.target import Target
 from ppl.methods.correct.bridge import bridges_between_chains
 from ppl.methods.moves.ending import moved
 from ppl.methods.moves.funnels import InFunnels, funnels_of
@@ -13,7 +14,7 @@ from ppl.records import dataclass
 
 
 @dataclass(frozen=True)
-class Shrunk(OneOfMany):
+class Shrunk(Target):
     """A coefficient b ~ N(0, l^2) with 2.5 ~ N(b, 1), and w = log l of a half-Cauchy l."""
 
     dim = 2
@@ -43,7 +44,7 @@ class Shrunk(OneOfMany):
 
 
 @dataclass(frozen=True)
-class Banana(OneOfMany):
+class Banana(Target):
     """x ~ N(0, 1), y ~ N(x^2, 0.3)."""
 
     dim = 2

@@ -4,11 +4,11 @@ from itertools import product
 
 import numpy as np
 import pytest
-from toy_targets import OneOfMany
 
 import ppl
 from ppl.kernel.advi.coordinates import Scaled
 from ppl.kernel.advi.numerics.gaussian import Gaussian
+from ppl.kernel.advi.target import Target
 from ppl.methods.moves.images import OneImage, images_of, put_back
 from ppl.methods.moves.sampler import Sampler
 from ppl.records import dataclass
@@ -21,7 +21,7 @@ model { b ~ normal(0, 3); x ~ normal(b^2, s); }
 
 
 @dataclass(frozen=True)
-class Factors(OneOfMany):
+class Factors(Target):
     """Sums of a_k b_k over `count` pairs are 4 each, but for noise; c is the mean of something else.
 
     `off` is the slope of a density that is not quite symmetric; `second` the variance of the second pair.

@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 from scipy import stats
-from toy_targets import OneOfMany
 
 import ppl
-from ppl.kernel.advi.target import Capabilities
+from ppl.kernel.advi.target import Target
 from ppl.methods.nested.banded import factors_of
 from ppl.methods.nested.blocks import BLOCK_MODES
 from ppl.methods.nested.coupled import coupled_factors
@@ -25,7 +24,7 @@ def rng():
 
 
 @dataclass(frozen=True)
-class Walk(OneOfMany, Capabilities):
+class Walk(Target):
     """t ~ N(0, 1), x a random walk in steps of exp(t), x[k] seen with noise, and sums of x by weights."""
 
     weights: np.ndarray

@@ -5,11 +5,10 @@ from functools import partial
 import numpy as np
 import pytest
 from scipy import stats
-from toy_targets import OneOfMany
 
 from ppl.errors import InferenceError
 from ppl.kernel.advi.numerics.gaussian import Gaussian
-from ppl.kernel.advi.target import Capabilities
+from ppl.kernel.advi.target import Target
 from ppl.methods.correct.draw_source import DrawSource
 from ppl.methods.nested.adjacency import Graph
 from ppl.methods.nested.banded import factors_of
@@ -34,7 +33,7 @@ def rng() -> np.random.Generator:
 
 
 @dataclass(frozen=True)
-class Toy(OneOfMany):
+class Toy(Target):
     """A target with one outer coordinate t, the log sd of steps, and a field x."""
 
     y: np.ndarray
@@ -206,7 +205,7 @@ def test_where_all_meet_there_is_no_field():
 def test_nearly_dense_hessians_are_of_fields_if_they_take_few_numbers(share, width, few_enough):
     whole, below = np.ones((32, 32), dtype=bool), np.tril(rng().random((31, 31)) < share)
     whole[1:, 1:] = below | below.T
-    few = partial(may_be_complete, type("Wide", (Capabilities,), {"width": width, "dim": 32})())
+    few = partial(may_be_complete, type("Wide", (Target,), {"width": width, "dim": 32})())
     found = field_of(Graph.of_matrix(whole), np.arange(32) == 0, np.arange(32) > 0, 2, few)
     assert (found is not None) == few_enough
 
@@ -482,7 +481,7 @@ def test_a_log_density_that_is_not_concave_has_no_determinant():
 
 
 @dataclass(frozen=True)
-class NegativeOf(OneOfMany):
+class NegativeOf(Target):
     """A target's negative, which has no mode."""
 
     target: Toy

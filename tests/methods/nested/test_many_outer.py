@@ -4,9 +4,9 @@ from functools import cached_property
 
 import numpy as np
 import pytest
-from toy_targets import OneOfMany
 
 from ppl.kernel.advi.numerics.gaussian import Gaussian
+from ppl.kernel.advi.target import Target
 from ppl.methods.correct.draw_source import DrawSource
 from ppl.methods.nested.blocks import Blocks
 from ppl.methods.nested.marginal import Marginal, climb
@@ -26,7 +26,7 @@ def rng() -> np.random.Generator:
 
 
 @dataclass(frozen=True)
-class Regression(OneOfMany):
+class Regression(Target):
     """y[g, k] ~ N(x[g, k] b + z[g], 1), b ~ N(0, 1), z ~ N(0, exp(t)), t ~ N(0, 1); u is t, b, z."""
 
     x: np.ndarray

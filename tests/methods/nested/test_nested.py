@@ -7,9 +7,10 @@ from importlib import import_module
 import numpy as np
 import pytest
 from scipy import special, stats
-from toy_targets import OneOfMany, numeric_gradient
+from toy_targets import numeric_gradient
 
 from ppl.errors import InferenceError
+from ppl.kernel.advi import target
 from ppl.kernel.advi.coordinates import Scaled
 from ppl.kernel.advi.numerics.gaussian import Gaussian
 from ppl.kernel.advi.outcome import Ending
@@ -48,7 +49,7 @@ def rng() -> np.random.Generator:
     return np.random.default_rng(1)
 
 
-class Target(OneOfMany):
+class Target(target.Target):
     """A target whose gradients are central differences of `log_densities`."""
 
     dim: int

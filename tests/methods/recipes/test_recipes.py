@@ -12,6 +12,7 @@ from ppl.errors import InferenceError
 from ppl.kernel.advi.families.full_rank import FullRank
 from ppl.kernel.advi.families.mean_field import MeanField
 from ppl.kernel.advi.outcome import Ending
+from ppl.kernel.advi.target import Target
 from ppl.methods.correct.correction import DrawSource
 from ppl.methods.diagnose.level import Level
 from ppl.methods.recipes import RECIPES, fit
@@ -201,7 +202,7 @@ def test_a_gaussian_posterior_takes_no_step():
     assert fit(strongly_correlated(), settings(eta=0.1)).path.iterations > 0
 
 
-class Banana:
+class Banana(Target):
     """u_1 is standard normal and u_2 is N(u_1^2 / 2, 1): E u = (0, 1/2), and no Gaussian fits."""
 
     dim = 2

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ppl.kernel.advi.numerics.gaussian import Gaussian, made_positive
-from ppl.kernel.advi.target import Array, Target, gradients
+from ppl.kernel.advi.target import Array, Target
 
 HESSIAN_STEP = float(np.finfo(float).eps ** (1 / 3))
 """The step that balances truncation, which grows as its square, against rounding, which falls as its inverse.
@@ -16,7 +16,9 @@ def hessian(target: Target, u: Array, scales: Array) -> Array:
     `scales` (dim,) are the distances over which the curvature changes, such as standard deviations.
     """
     steps = np.diag(scales)
-    ahead, behind = (gradients(target, at) for at in (u + HESSIAN_STEP * steps, u - HESSIAN_STEP * steps))
+    ahead, behind = (
+        target.gradients_alone(at) for at in (u + HESSIAN_STEP * steps, u - HESSIAN_STEP * steps)
+    )
     matrix = (ahead - behind) / (2 * HESSIAN_STEP) / scales[:, None]
     return np.asarray(0.5 * (matrix + matrix.T))
 

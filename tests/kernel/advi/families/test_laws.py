@@ -11,6 +11,7 @@ from ppl.kernel.advi.elbo import estimate_elbo
 from ppl.kernel.advi.estimators.reparameterised import sticking_the_landing
 from ppl.kernel.advi.families import FAMILIES
 from ppl.kernel.advi.families.standard import STANDARDS, StudentT
+from ppl.kernel.advi.target import Target
 
 DIM = 3
 ELLIPTICAL = ("normal", "student_t")
@@ -107,7 +108,7 @@ def test_push_forward_maps_every_draw(family, params):
     np.testing.assert_allclose(family.transform(family.push_forward(params, centre, factor), z), expected)
 
 
-class Itself:
+class Itself(Target):
     """The member of a family with these params, as a target."""
 
     def __init__(self, family, params):
