@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ppl.kernel.language.facts import Facts
     from ppl.stdlib.library import Library
     from ppl.structure.discrete.rewrite import Summed
+    from ppl.structure.factors import Factors
     from ppl.structure.observed.completed import Completion
 
     Checked = tuple[ast.Program, Facts]
@@ -153,6 +154,13 @@ class Compilation:
     def continuous(self) -> "Checked":
         """The program without discrete parameters."""
         return self.completed[0] if self.discrete is None else self._checked(self.discrete.program)
+
+    @cached_property
+    def factors(self) -> "Factors":
+        """What the statements of the program touch."""
+        from ppl.structure.factors import Factors
+
+        return Factors(*self.checked)
 
     # --- The program as IR, and as Python ---
 

@@ -36,7 +36,7 @@ def labels_of(model: CompiledProgram, given: Mapping[str, Any], d: Data, drawn: 
         name: tuple(
             axis if axis and lengths[axis] == n else None for axis, n in zip(own, shapes[name], strict=True)
         )
-        for name, own in named_axes(*model.compilation.checked, first, axes, sizes).items()
+        for name, own in named_axes(model.compilation.factors, first, axes, sizes).items()
         if own and len(own) == len(shapes.get(name, ()))
     }
     levels = {each: given[name].levels for name in factors for each in (name, axes[name])}

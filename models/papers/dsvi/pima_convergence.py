@@ -14,6 +14,7 @@ from ppl.kernel.advi.estimators.reparameterised import reparameterised
 from ppl.kernel.advi.families.full_rank import FullRank
 from ppl.kernel.advi.steps.averaging import Averaging, Last, Polynomial
 from ppl.kernel.advi.steps.staged import Staged
+from ppl.kernel.advi.target import Target
 from ppl.methods.recipes import fit
 from ppl.methods.run.settings import Settings
 from ppl.run.posterior_target import PosteriorTarget
@@ -141,7 +142,7 @@ def dsvi(problem: Problem, steps: int, averaging: Averaging) -> Trail:
 
 
 @dataclass
-class Counted:
+class Counted(Target):
     """A target that counts how often its gradient is asked for."""
 
     target: PosteriorTarget
@@ -157,9 +158,6 @@ class Counted:
     def log_density_gradient(self, u: Array) -> tuple[float, Array]:
         self.gradients += 1
         return self.target.log_density_gradient(u)
-
-    def explain(self, u: Array) -> str:
-        return self.target.explain(u)
 
 
 def recipes(problem: Problem) -> Iterator[tuple[Any, ...]]:

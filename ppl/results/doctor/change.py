@@ -13,7 +13,7 @@ from ppl.kernel.language.walk import statements, walk
 from ppl.records import dataclass, replace
 from ppl.results.doctor.statement import Lines, Site, Statement, arguments_of, density_of
 from ppl.source import SourceText, Span
-from ppl.structure.observed.places import in_common
+from ppl.structure.places import in_common
 
 COMMENTS = ("//", "/*")
 NO_FIX = "the change depends on what the data mean"

@@ -19,9 +19,7 @@ from ppl.results.doctor.evidence import Column, Evidence, Geometry, Outcome, Par
 from ppl.results.doctor.statement import Site, statement_of
 from ppl.results.fits.by_row import again, continuous, outcomes
 from ppl.run.table import tabulate
-from ppl.structure.observed.flow import data_of, flow_of
 from ppl.structure.observed.priors import priors_of
-from ppl.structure.observed.terms import observing
 from ppl.types import INT, element_type
 
 ByVariable = Mapping[str, Floats]
@@ -165,7 +163,7 @@ def outcome_of(
     simulated: Simulated | None,
 ) -> Outcome | None:
     """The rows of one variable that were observed; None if they, or whole replications, are few."""
-    program, facts = posterior.model.compilation.checked
+    factors = posterior.model.compilation.factors
     y = np.asarray(posterior.observed.get(name, posterior.d.of(name)), float)
     flat = y.reshape(-1)
     there = np.flatnonzero(np.isfinite(flat))
@@ -182,9 +180,9 @@ def outcome_of(
             return None
         return values.reshape(len(values), -1)[:, there].astype(float)
 
-    densities = [s for other, s in observing(program, flow_of(program, facts)) if other == name]
-    declared = data_of(program)[name]
-    kind = facts.symbols[declared].type
+    densities = [s for other, s in factors.densities if other == name]
+    declared = factors.data[name]
+    kind = factors.facts.symbols[declared].type
     draws, own = picked(replicated), picked(log_lik)
     if draws is None:
         return None
@@ -194,8 +192,8 @@ def outcome_of(
     if finite.sum() < GATHER.fewest_draws:
         return None
     first, file = densities[0], posterior.model.source.name
-    types = tuple(facts.types[a] for a in left_and_args(first)[1])
-    site = Site(first, program, file, len(densities) == 1, size_of(declared.type), types)
+    types = tuple(factors.facts.types[a] for a in left_and_args(first)[1])
+    site = Site(first, factors.program, file, len(densities) == 1, size_of(declared.type), types)
     return Outcome(
         name,
         kind is not None and element_type(kind) == INT,
@@ -281,7 +279,7 @@ def parameters_of(posterior: LogDensity, us: Floats, simulated: Simulated | None
 
 def prior_statements(posterior: LogDensity, us: Floats, simulated: Simulated | None) -> Iterator[Prior]:
     """The prior statements with their log densities at draws of the posterior and of the prior."""
-    found = priors_of(*continuous(posterior))
+    found = priors_of(continuous(posterior))
     if found is None:
         return
     program = again(posterior, found.program)

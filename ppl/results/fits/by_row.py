@@ -12,7 +12,6 @@ from ppl.errors import DataError, UnknownName
 from ppl.kernel.draws.columns import Floats, labelled, reshape, variables
 from ppl.kernel.draws.names import NO_LABELS, Labels, variable_of
 from ppl.kernel.language import ast
-from ppl.kernel.language.facts import Facts
 from ppl.records import dataclass, replace
 from ppl.results.files.read_csv import DrawsFile
 from ppl.results.fits.log_prob import unconstrained_of
@@ -20,12 +19,11 @@ from ppl.results.report.log_lik import POINTWISE, LogLik, of_values, ratios_in
 from ppl.run.table import Table, tabulate
 from ppl.source import Span
 from ppl.structure.discrete.parameters import has_discrete
+from ppl.structure.factors import Factors
 from ppl.structure.observed.expected import expected_of
-from ppl.structure.observed.flow import data_of, flow_of
 from ppl.structure.observed.log_lik import log_lik_of
 from ppl.structure.observed.outcome_names import JOINED
 from ppl.structure.observed.predictive import predictive_of
-from ppl.structure.observed.terms import outcomes_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +84,7 @@ def log_likelihood(posterior: LogDensity, us: Floats) -> RowsByOutcome:
         ModelError: a term of the program belongs to no row of one variable; says what to write.
         DataError: one density is of values that are given and of missing ones.
     """
-    found = log_lik_of(*continuous(posterior), draws_back=draws_ints(posterior))
+    found = log_lik_of(continuous(posterior), draws_back=draws_ints(posterior))
     table = tabulate(again(posterior, found.program), us, seed=0)
     missing = rows_missing(posterior, found.tied)
     columns = variables(table.columns)
@@ -252,22 +250,20 @@ def of_outcome(own: LogLik, posterior: LogDensity, outcome: str) -> LogLik:
 
 def outcomes(posterior: LogDensity) -> list[str]:
     """The data variables that the program's densities are of."""
-    program, facts = posterior.model.compilation.checked
-    observed = outcomes_of(program, flow_of(program, facts))
-    return [name for name in data_of(program) if name in observed]
+    return [*posterior.model.compilation.factors.outcomes]
 
 
-def continuous(posterior: LogDensity) -> tuple[ast.Program, Facts]:
+def continuous(posterior: LogDensity) -> Factors:
     """The program of a posterior, its discrete parameters summed out for its data."""
     model = posterior.model
-    if not model.completions:
-        return model.compilation.continuous
-    if model.discrete and has_discrete(model.compilation.checked[0]):
+    if not model.completions and model.discrete:
+        return Factors(*model.compilation.continuous)
+    if model.completions and model.discrete and has_discrete(model.compilation.checked[0]):
         raise DataError(
             "the log likelihood by row of a program with discrete parameters is not read where data are "
             "missing; compute `log_lik` in generated quantities."
         )
-    return model.compilation.checked
+    return model.compilation.factors
 
 
 def again(posterior: LogDensity, program: ast.Program) -> LogDensity:
@@ -296,7 +292,7 @@ def predictive_table(
 ) -> tuple[Table, Mapping[str, str]]:
     """The same as columns, `y_rep.1`, and the name of each data variable there; or their `means`."""
     of, what = (expected_of, "Expected values") if means else (predictive_of, "Predictions")
-    found = of(*posterior.model.compilation.checked, draws_back=draws_ints(posterior))
+    found = of(posterior.model.compilation.factors, draws_back=draws_ints(posterior))
     table = tabulate(again(posterior, found.program), us, seed)
     table.require_some(what)
     own = {*found.quantities.values()}

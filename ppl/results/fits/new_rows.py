@@ -23,7 +23,6 @@ from ppl.results.fits.tied_draws import Drawn, RowsInPart, given_tied, posterior
 from ppl.results.report.style import TableStyle
 from ppl.run.table import Table, tabulate
 from ppl.structure.observed.conditioned import Given as GivenNames
-from ppl.structure.observed.flow import data_of
 from ppl.structure.observed.new_rows import NewRows, Predicting
 
 Entries = Mapping[str, NDArray[np.bool_]]
@@ -200,9 +199,9 @@ def conditioned_on(
     posterior: LogDensity, data: Given, replicate: Collection[str] = (), means: bool = False
 ) -> Conditioned:
     """The program for new rows, given the values that they hold of modelled data but those to `replicate`."""
-    program, facts = posterior.model.compilation.checked
+    factors = posterior.model.compilation.factors
     values = coded_as_at_the_fit(posterior, data)
-    every = NewRows(program, facts)
+    every = NewRows(factors)
     require_modelled(replicate, every.modelled)
     conditioned = [name for name in every.modelled if name not in replicate]
     entries = held_in(values, conditioned)
@@ -210,7 +209,7 @@ def conditioned_on(
         name: np.ones((), bool) for name in conditioned if values.keys() >= every.sources(name) > set()
     }
     partly = frozenset(name for name, each in entries.items() if not each.all())
-    found = NewRows(program, facts, GivenNames(frozenset(entries) - partly, partly), means)
+    found = NewRows(factors, GivenNames(frozenset(entries) - partly, partly), means)
     fixed = values_of_fit(posterior, found)
     if size := next((size for size in found.rows if np.array_equal(values.get(size, 1), 0)), None):
         raise DataError(f"the new data have no rows: {size} is 0", size)
@@ -253,7 +252,7 @@ def filled_in(found: NewRows, values: Mapping[str, Any]) -> dict[str, Any]:
     """What is given in part, with a value that its declaration allows where one is missing."""
     out: dict[str, Any] = {}
     for name in found.held:
-        holes, t = holes_in(values[name]), data_of(found.program)[name].type
+        holes, t = holes_in(values[name]), found.factors.data[name].type
         if holes is None or not isinstance(t, ast.SizedType):
             continue
         out[name] = filled(t, holes, values)
@@ -267,7 +266,7 @@ def held_in_part(found: NewRows, values: Mapping[str, Any], entries: Entries) ->
         holes = holes_in(values[name])
         assert holes is not None
         kept = np.where(entries[name], holes.values, 0)
-        is_int = data_of(found.program)[name].type.keyword == "int"
+        is_int = found.factors.data[name].type.keyword == "int"
         out |= {own: kept.astype(int) if is_int else kept, flags: entries[name].astype(int)}
     return out
 

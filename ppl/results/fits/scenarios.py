@@ -98,13 +98,13 @@ def predictors_of(posterior: LogDensity, named: Sequence[str]) -> Predictors:
         UnknownName: one is no data by row.
         DataError: they have rows of different sizes, or the size is no variable.
     """
-    program, facts = posterior.model.compilation.checked
-    found, own = NewRows(program, facts), {d.name for d in program.data}
+    found = NewRows(posterior.model.compilation.factors)
+    own = {d.name for d in found.program.data}
     places = {
         name: (text_of(size), axis)
-        for name in found.sizes
+        for name in found.factors.sizes
         if name in own
-        for axis, size in reversed([*enumerate(found.sizes[name])])
+        for axis, size in reversed([*enumerate(found.factors.sizes[name])])
         if text_of(size) in found.rows
     }
     names = [split_column(predictor)[0] for predictor in named]

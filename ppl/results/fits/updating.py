@@ -25,7 +25,7 @@ from ppl.records import dataclass, replace
 from ppl.results.fits.new_rows import coded_as_at_the_fit, groups_in
 from ppl.stdlib.constraints.table import ELEMENTWISE
 from ppl.structure.observed.new_rows import NewRows
-from ppl.structure.observed.refused import not_updated
+from ppl.structure.refused import not_updated
 
 P = TypeVar("P", bound=LogDensity)
 
@@ -185,7 +185,7 @@ def rows_to_update(posterior: LogDensity) -> str:
         raise DataError(
             "A fit with missing data cannot be updated: each missing value is a parameter of its row."
         )
-    found = NewRows(*posterior.model.compilation.checked)
+    found = NewRows(posterior.model.compilation.factors)
     span = found.program.span
     if len(found.rows) != 1:
         sizes = ", ".join(sorted(found.rows)) or "none"

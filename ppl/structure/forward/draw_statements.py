@@ -15,7 +15,7 @@ from ppl.programs.rewriting import Stmts, code, expr
 from ppl.records import dataclass
 from ppl.source import Span
 from ppl.stdlib.record import Distribution
-from ppl.structure.forward.refused import refused
+from ppl.structure.refused import not_simulated as refused
 from ppl.types import INT, REAL, ROW_VECTOR, Type, array_dims, core, element_type, rank
 
 PLAIN = ("real", "int", "vector", "row_vector", "matrix")

@@ -3,8 +3,9 @@
 Gelman et al. (2020), "Bayesian workflow", section 2.4 (prior predictive); Talts et al. (2018), Algorithm 1.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
+from ppl.errors import ModelError
 from ppl.kernel.language import ast
 from ppl.kernel.language.calls import DENSITIES
 from ppl.kernel.language.facts import Facts
@@ -15,7 +16,7 @@ from ppl.programs.fresh_names import FreshNames
 from ppl.programs.rewriting import Stmts, code, copied, expr, indexed, rewrite, variable
 from ppl.records import dataclass, replace
 from ppl.structure.forward.draw_statements import Drawing, drawn, root
-from ppl.structure.forward.refused import refused
+from ppl.structure.refused import not_simulated as refused
 from ppl.types import rank
 
 
@@ -51,7 +52,7 @@ def simulator_of(program: ast.Program, facts: Facts) -> Simulator:
     computed = frozenset(s.name for s in transformed)
     own = {f.name: f for f in program.functions}
     known = Drawing(facts, parameters, names_drawn, computed, repeated, own, FreshNames.of(program))
-    ordered = tuple(_in_order(body, known))
+    ordered = tuple(out for s in in_order(body, _cyclic) for out in _with_draws(s, known))
     made = replace(
         program,
         data=tuple(d for d in program.data if d not in simulated),
@@ -160,17 +161,27 @@ def _without_prior(
         )
 
 
-def _in_order(body: Sequence[ast.Statement], known: Drawing) -> Iterator[ast.Statement]:
-    """Statements, each as soon as all that it reads has been drawn or computed, otherwise as written."""
-    pending = list(body)
+def in_order(
+    body: Sequence[ast.Statement], cyclic: Callable[[Sequence[ast.Statement]], ModelError]
+) -> Iterator[ast.Statement]:
+    """Statements, each as soon as all that it reads has been drawn or computed, otherwise as written.
+
+    Raises the error that `cyclic` gives of those that are left, if none of them is ready.
+    """
+    pending, shadows = list(body), list(map(as_tilde, body))
     while pending:
-        at = next((k for k in range(len(pending)) if is_ready(pending, k)), None)
+        at = next((k for k in range(len(pending)) if is_ready(shadows, k)), None)
         if at is None:
-            s = pending[0]
-            waits = sorted(set().union(*(_sets(o) for o in pending[1:])) & _read(s))
-            what = f"it depends on `{waits[0]}`, which depends on it" if waits else "it depends on itself"
-            raise refused(what, s.span)
-        yield from _with_draws(pending.pop(at), known)
+            raise cyclic(shadows)
+        shadows.pop(at)
+        yield pending.pop(at)
+
+
+def _cyclic(pending: Sequence[ast.Statement]) -> ModelError:
+    s, *others = pending
+    waits = sorted(set().union(*map(_sets, others)) & _read(s))
+    what = f"it depends on `{waits[0]}`, which depends on it" if waits else "it depends on itself"
+    return refused(what, s.span)
 
 
 def is_ready(pending: Sequence[ast.Statement], k: int) -> bool:

@@ -15,10 +15,10 @@ from ppl.programs.fresh_names import FreshNames
 from ppl.programs.rewriting import Stmts, code, copied, indexed, integer, loops, mentions, variable
 from ppl.records import dataclass, replace
 from ppl.source import Span
+from ppl.structure.definitions import Exprs
 from ppl.structure.discrete.parameters import is_discrete
-from ppl.structure.observed.flow import Exprs
 from ppl.structure.observed.predictive import with_names
-from ppl.structure.observed.refused import incomplete
+from ppl.structure.refused import incomplete
 from ppl.types import rank
 
 KEYWORDS = ("int", "real", "vector", "row_vector", "matrix")

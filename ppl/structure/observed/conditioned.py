@@ -9,16 +9,16 @@ from ppl.kernel.language.scope import Symbol
 from ppl.programs.entries import Drawn, own_axes_of
 from ppl.programs.rewriting import Stmts, code, indexed, substituted, text_of
 from ppl.records import dataclass, field, replace
+from ppl.structure.definitions import Exprs, symbols_in
 from ppl.structure.discrete.normal import normalised_in
 from ppl.structure.observed.densities import log_density
 from ppl.structure.observed.effects import EffectsReader
-from ppl.structure.observed.flow import Exprs, closure, symbols_in
 from ppl.structure.observed.log_lik import Terms
 from ppl.structure.observed.partial_normal import PartialNormal
-from ppl.structure.observed.places import Place
 from ppl.structure.observed.predictive import two_parts
-from ppl.structure.observed.refused import undrawn
 from ppl.structure.observed.terms import Around, Reader
+from ppl.structure.places import Place
+from ppl.structure.refused import undrawn
 from ppl.types import INT, ROW_VECTOR, core, element_type, rank
 
 
@@ -72,7 +72,7 @@ class ConditionedReader(EffectsReader):
         names = {p.name for p in (*seen.places, *seen.bounds)}
         if names and names <= self.given.wholly:
             return Reader.increment(self, value, around)
-        if two_parts(value, self.outcomes) is None:
+        if two_parts(value, self.factors.outcomes) is None:
             return super().increment(value, around)
         terms = Reader.increment(self, value, around) if names & self.given.partly else ()
         self.priors += [Factor(name, (value,)) for name in names]
@@ -89,7 +89,7 @@ class ConditionedReader(EffectsReader):
         if place.name not in self.flags:
             return drawn
         own = rank(self.facts.types[left_and_args(s)[0]]) - len(d.heads)
-        at = place.at[: self.axes[place.name] - own]
+        at = place.at[: self.axes(place.name) - own]
         term = () if self.in_mixture else self.condition(log_density(d, s, self.facts), place, args)
         flags = indexed(self.flags[place.name], at, s.span)
         if not own:
@@ -103,7 +103,7 @@ class ConditionedReader(EffectsReader):
     def of_value(self, value: ast.Expr, place: Place) -> Stmts:
         if place.name in self.given.wholly:
             return self.condition(normalised_in(value), place, (value,))
-        if place.name in self.flags and len(place.at) == self.axes[place.name]:
+        if place.name in self.flags and len(place.at) == self.axes(place.name):
             flag = indexed(self.flags[place.name], place.at, value.span)
             term = self.condition(normalised_in(value), place, (value,))
             return code("if (f) term();", value.span, f=flag, term=term)
@@ -140,15 +140,13 @@ class ConditionedReader(EffectsReader):
 
     # --- What conditions say of what is drawn ---
 
-    def unknown_in(self, factors: list[Factor], unknown: Mapping[str, Symbol]) -> dict[str, set[str]]:
+    def unknown_in(
+        self, factors: list[Factor], unknown: Mapping[str, ast.Declaration]
+    ) -> dict[str, set[str]]:
         """By the name of each factor's variable, the unknown ones that its arguments are computed of."""
         found: dict[str, set[str]] = {}
-        for name, symbol in unknown.items():
-            reach = closure(
-                self.flow.definitions,
-                lambda d: symbols_in((d.value, *d.at, *d.decided), self.facts),
-                {symbol},
-            )
+        for name, declared in unknown.items():
+            reach = self.factors.depending_on([declared])
             for f in factors:
                 if symbols_in(f.args, self.facts) & reach:
                     found.setdefault(f.name, set()).add(name)

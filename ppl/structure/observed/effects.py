@@ -10,12 +10,13 @@ from ppl.programs.rewriting import Stmts, code, expr, indexed, integer
 from ppl.records import dataclass, field, replace
 from ppl.source import Span
 from ppl.stdlib.distributions.table import DISTRIBUTIONS
+from ppl.structure.definitions import root
+from ppl.structure.factors import sizes_of_variable
 from ppl.structure.forward.draw_statements import PLAIN, implied
-from ppl.structure.observed.flow import root
-from ppl.structure.observed.places import Place
 from ppl.structure.observed.predictive import DrawingReader, Exact, all_hold
-from ppl.structure.observed.refused import undrawn
 from ppl.structure.observed.terms import Around
+from ppl.structure.places import Place
+from ppl.structure.refused import undrawn
 
 
 @dataclass
@@ -28,13 +29,16 @@ class EffectsReader(DrawingReader):
     effects: Mapping[str, ast.Declaration] = field(default_factory=dict)
     copied_from: Mapping[str, tuple[str, tuple[int, ...]]] = field(default_factory=dict)
 
+    def axes(self, name: str) -> int:
+        return len(sizes_of_variable(self.effects[name])) if name in self.effects else super().axes(name)
+
     def density(self, s: ast.Tilde | ast.Call, around: Around) -> Stmts:
         left, _ = left_and_args(s)
         name = name_of(left)
         if name not in self.effects:
             return super().density(s, around)
         d = self.split_entries(s)
-        place = self.entry(d, s, Exact(self.facts, self.flow.definitions, name), "parameter")
+        place = self.entry(d, s, Exact(self.facts, self.factors.definitions, name), "parameter")
         draw = self.draw(place, within_bounds(d, s, self.effects[name]), s, around)
         return d.inside(self.or_copied(place, draw, s.span), s.span)
 

@@ -1,6 +1,6 @@
 """Expected values of data, as a program: the mean that each `~` statement of data has at its arguments."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from ppl.kernel.language import ast
@@ -13,14 +13,15 @@ from ppl.records import dataclass, field, replace
 from ppl.stdlib.record import Distribution
 from ppl.stdlib.signatures import Match
 from ppl.stdlib.supports import SUPPORTS
+from ppl.structure.definitions import Exprs, root
 from ppl.structure.discrete.parameters import has_discrete
+from ppl.structure.factors import Factors
 from ppl.structure.observed.densities import log_density
-from ppl.structure.observed.flow import Exprs, Flow, data_of, flow_of, root
-from ppl.structure.observed.places import Place
 from ppl.structure.observed.predictive import DrawingReader, plain
-from ppl.structure.observed.quantities import ByData, sizes_of, with_quantities
-from ppl.structure.observed.refused import unexpected
-from ppl.structure.observed.terms import Around, outcomes_of
+from ppl.structure.observed.quantities import ByData, with_quantities
+from ppl.structure.observed.terms import Around
+from ppl.structure.places import Place
+from ppl.structure.refused import unexpected
 from ppl.types import ROW_VECTOR, VECTOR, core, rank
 
 OF_CATEGORIES = ("c", "alpha", "theta", "beta")
@@ -29,7 +30,7 @@ MEAN = "_mean"
 """How the program's own function for the mean of its own distribution ends."""
 
 
-def expected_of(program: ast.Program, facts: Facts, draws_back: bool = False) -> ByData:
+def expected_of(factors: Factors, draws_back: bool = False) -> ByData:
     """The mean of each outcome given the parameters and the data that its `~` statement reads.
 
     Of categories it is their probabilities. `draws_back` is as in `log_lik_of`.
@@ -37,7 +38,8 @@ def expected_of(program: ast.Program, facts: Facts, draws_back: bool = False) ->
     Raises:
         ModelError: a term of data has no mean that is known; says which, and what to write.
     """
-    found = means_of(program, facts, flow_of(program, facts), FreshNames.of(program))
+    program = factors.program
+    found = means_of(factors, FreshNames.of(program))
     made = program if draws_back or has_discrete(program) else replace(program, model=())
     computed = with_quantities(made, found.declared, found.quantities.values(), found.body)
     return ByData(computed, found.quantities)
@@ -51,27 +53,25 @@ class Means(NamedTuple):
     body: Stmts
 
 
-def means_of(program: ast.Program, facts: Facts, flow: Flow, names: FreshNames) -> Means:
+def means_of(factors: Factors, names: FreshNames) -> Means:
     """The means of the outcomes of a program, given all that it declares but generated quantities."""
-    outcomes, axes = outcomes_of(program, flow), {name: len(own) for name, own in sizes_of(program).items()}
-    functions = {f.name: f for f in program.functions}
-    reader = ExpectedReader(facts, flow, names, outcomes, axes, functions, known=globals_of(program))
+    program = factors.program
+    reader = ExpectedReader(factors, names)
     body = reader.body(program.model, Around())
     if not reader.declared:
         raise unexpected("no statement has a distribution of data", program.span)
-    quantities = {name: reader.declared[name] for name in data_of(program) if name in reader.declared}
+    quantities = {name: reader.declared[name] for name in factors.data if name in reader.declared}
     return Means({name: d.name for name, d in quantities.items()}, tuple(quantities.values()), body)
 
 
 @dataclass
 class ExpectedReader(DrawingReader):
-    """Densities of data as assignments of their means; `known` are the declarations of global variables.
+    """Densities of data as assignments of their means.
 
     Inside a mixture the means are added up, by the `weights` of the parts around; the first part, not
     `later`, begins the sum.
     """
 
-    known: Mapping[str, ast.Declaration] = field(default_factory=dict)
     declared: dict[str, ast.Declaration] = field(default_factory=dict)
     weights: tuple[ast.Expr, ...] = ()
     later: bool = False
@@ -98,7 +98,7 @@ class ExpectedReader(DrawingReader):
 
     def mean(self, place: Place, d: Drawn, s: ast.Tilde | ast.Call) -> ast.Expr:
         """The mean of one value, or the probabilities of its categories."""
-        if function := self.functions.get(d.name + self.suffix):
+        if function := self.factors.functions.get(d.name + self.suffix):
             return ast.Call(s.span, function.name, d.args)
         family = self.facts.library.families.get(d.name)
         if family is None:
@@ -109,7 +109,7 @@ class ExpectedReader(DrawingReader):
     def mean_name(self, name: str, s: ast.Tilde | ast.Call) -> str:
         """What the means of an outcome are called, which is declared: nan where no statement has one."""
         if name not in self.declared:
-            declared, called = plain(self.known[name]), self.facts.calls[s]
+            declared, called = plain(self.factors.data[name]), self.facts.calls[s]
             family, t = called.callee.record if isinstance(called, Match) else None, declared.type
             assert isinstance(t, ast.SizedType)
             if isinstance(family, Distribution) and family.moments.probabilities:
@@ -122,13 +122,13 @@ class ExpectedReader(DrawingReader):
 
     def categories(self, name: str, family: Distribution, args: Exprs) -> ast.Expr:
         """How many categories an outcome has: its declared bound, or the size of a global argument."""
-        own = self.known[name]
+        own = self.factors.data[name]
         if bound := ast.limits(own.type).get("upper"):
             return bound
         given = dict(zip((arg for arg, _ in family.args[1:]), args, strict=False))
         word = next(arg for arg in OF_CATEGORIES if arg in given)
         base = root(given[word])
-        declared = self.known.get(base.name) if isinstance(base, ast.Variable) else None
+        declared = globals_of(self.factors.program).get(base.name) if isinstance(base, ast.Variable) else None
         if declared is None or not ast.all_sizes(declared.type):
             why = f"the number of categories of `{name}` is not declared, int<lower=1, upper=K>"
             raise unexpected(why, own.name_span)

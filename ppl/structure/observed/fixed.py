@@ -12,8 +12,8 @@ from ppl.programs.entries import indexed
 from ppl.programs.fresh_names import FreshNames
 from ppl.programs.rewriting import Stmts, code, inner, mentions, one, rewrite, text_of, written
 from ppl.records import dataclass, field, replace
-from ppl.structure.observed.flow import Exprs, symbols_read
-from ppl.structure.observed.refused import unpredicted
+from ppl.structure.definitions import Exprs, symbols_read
+from ppl.structure.refused import unpredicted
 from ppl.types import REAL
 
 OF_ALL_ROWS = (

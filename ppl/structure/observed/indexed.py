@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from ppl.kernel.language import ast
 from ppl.kernel.language.facts import Facts
 from ppl.kernel.language.walk import walk
-from ppl.structure.observed.flow import DATA_BLOCKS, Definitions, flow_of
+from ppl.structure.definitions import DATA_BLOCKS, Definitions
+from ppl.structure.factors import Factors
 
 
 def named_axes(
-    program: ast.Program,
-    facts: Facts,
+    factors: Factors,
     first: Mapping[str, int],
     axes: Mapping[str, str],
     sizes: Mapping[str, str],
@@ -23,7 +23,7 @@ def named_axes(
     1: also `u[sex + 1]` where `sex` begins at 0.
     """
     found = defaultdict[tuple[str, int], set[str]](set)
-    definitions = flow_of(program, facts).definitions
+    program, facts, definitions = factors.program, factors.facts, factors.definitions
     blocks = (program.transformed_parameters, program.model, program.generated_quantities)
     for node in walk(statement for block in blocks for statement in block):
         if isinstance(node, ast.Indexed) and isinstance(node.base, ast.Variable):

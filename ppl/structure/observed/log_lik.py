@@ -5,20 +5,20 @@ from functools import reduce
 from typing import Any, NamedTuple
 
 from ppl.kernel.language import ast
-from ppl.kernel.language.facts import Facts
 from ppl.programs.entries import Drawn
 from ppl.programs.fresh_names import FreshNames
 from ppl.programs.rewriting import Stmts, code, indexed, rewrite, text_of
 from ppl.records import dataclass, field, replace
 from ppl.source import Span
+from ppl.structure.definitions import Exprs
 from ppl.structure.discrete.normal import normalised_in
+from ppl.structure.factors import Factors
 from ppl.structure.observed.densities import log_density
-from ppl.structure.observed.flow import Exprs, flow_of
 from ppl.structure.observed.outcome_names import JOINED
-from ppl.structure.observed.places import Place, in_common
-from ppl.structure.observed.quantities import ByData, sizes_of, with_quantities
-from ppl.structure.observed.refused import unread
-from ppl.structure.observed.terms import Around, Reader, outcomes_of
+from ppl.structure.observed.quantities import ByData, with_quantities
+from ppl.structure.observed.terms import Around, Reader
+from ppl.structure.places import Place, in_common
+from ppl.structure.refused import unread
 
 
 @dataclass
@@ -115,7 +115,7 @@ class LogLikReader(Reader):
         return self.terms.add(normalised_in(value), place)
 
 
-def log_lik_of(program: ast.Program, facts: Facts, draws_back: bool = False) -> ByData:
+def log_lik_of(factors: Factors, draws_back: bool = False) -> ByData:
     """The log likelihood by row of a program without discrete parameters.
 
     Each data variable that is observed has an array of the axes by which its terms can be told apart; several
@@ -125,13 +125,12 @@ def log_lik_of(program: ast.Program, facts: Facts, draws_back: bool = False) -> 
     Raises:
         ModelError: a term belongs to no row of one variable; says which, and what to write.
     """
-    names = FreshNames.of(program)
-    flow = flow_of(program, facts)
-    reader = LogLikReader(facts, flow, names, outcomes_of(program, flow))
+    program, names = factors.program, FreshNames.of(factors.program)
+    reader = LogLikReader(factors, names)
     body = reader.body(program.model, Around())
     if not reader.terms.places:
         raise unread("no statement observes data", program.span)
-    found = reader.terms.summed(body, sizes_of(program), names, program.span)
+    found = reader.terms.summed(body, factors.sizes, names, program.span)
     made = program if draws_back else replace(program, model=())
     computed = with_quantities(made, found.declared, found.quantities.values(), found.body)
     return ByData(computed, found.quantities, found.tied)

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
+from ppl.errors import ModelError
 from ppl.kernel.language import ast
 from ppl.kernel.language.facts import Facts
 from ppl.kernel.language.walk import variables
@@ -24,19 +25,19 @@ from ppl.programs.rewriting import (
 from ppl.records import dataclass, replace
 from ppl.structure.discrete.live import live, without_empty
 from ppl.structure.discrete.parameters import is_discrete
-from ppl.structure.forward.program import as_tilde, is_ready
+from ppl.structure.factors import Factors
+from ppl.structure.forward.program import as_tilde, in_order
 from ppl.structure.observed.completed import Completion, bounded_part, completion, places
 from ppl.structure.observed.conditioned import NOTHING, ConditionedReader, Given
 from ppl.structure.observed.effects import name_of
 from ppl.structure.observed.expected import Means, means_of
 from ppl.structure.observed.fixed import Fixing, Pair, refuse_of_each_other, without
-from ppl.structure.observed.flow import Exprs, Flow, data_of, flow_of
 from ppl.structure.observed.partial_normal import PartialNormal
 from ppl.structure.observed.predictive import plain
-from ppl.structure.observed.quantities import sizes_of, with_quantities
-from ppl.structure.observed.refused import lost, undrawn, unpredicted
-from ppl.structure.observed.terms import Around, outcomes_of
+from ppl.structure.observed.quantities import with_quantities
+from ppl.structure.observed.terms import Around
 from ppl.structure.observed.tied import UNTIED, DensitiesReader, Dependence, Tied
+from ppl.structure.refused import undrawn, unpredicted
 
 Shapes = Mapping[str, tuple[int, ...]]
 
@@ -79,26 +80,19 @@ class Predicting:
 class NewRows:
     """A checked program whose data are to be those of new rows, of which some modelled data are given."""
 
-    program: ast.Program
-    facts: Facts
+    factors: Factors
     given: Given = NOTHING
     means: bool = False
     """Whether expected values are wanted, of all modelled data."""
 
-    @cached_property
-    def flow(self) -> Flow:
-        return flow_of(self.program, self.facts)
-
-    @cached_property
-    def sizes(self) -> dict[str, Exprs]:
-        """The sizes that data are declared with."""
-        return sizes_of(self.program)
+    @property
+    def program(self) -> ast.Program:
+        return self.factors.program
 
     @cached_property
     def modelled(self) -> tuple[str, ...]:
         """The data, and transformed data, that densities of the program are of."""
-        found = outcomes_of(self.program, self.flow)
-        return tuple(name for name in data_of(self.program) if name in found)
+        return tuple(self.factors.outcomes)
 
     def sources(self, name: str) -> set[str]:
         """The data by row that transformed data are computed of."""
@@ -115,7 +109,8 @@ class NewRows:
     @cached_property
     def rows(self) -> frozenset[str]:
         """The sizes of modelled data along rows, as text."""
-        return frozenset(text_of(self.sizes[name][0]) for name in self.modelled if self.sizes[name])
+        sizes = (self.factors.sizes[name] for name in self.modelled)
+        return frozenset(text_of(own[0]) for own in sizes if own)
 
     @cached_property
     def names(self) -> FreshNames:
@@ -151,12 +146,11 @@ class NewRows:
         """
         kept, gone = without(self.program, {*self.drawn})
         later = (*self.program.transformed_parameters, *self.program.model)
-        for d in self.program.transformed_data:
-            match d:
-                case ast.Declaration(name=name) if (
-                    name in gone and self.along_rows(d) and mentions(later, {name})
-                ):
-                    raise lost(name, d.span)
+        for name, d in self.factors.data.items():
+            if name in gone and self.along_rows(d) and mentions(later, {name}):
+                why = f"transformed data compute `{name}`, by row, of data that the new rows do not hold"
+                todo = "in transformed parameters or in the model, where it follows the draws"
+                raise unpredicted(why, d.span, f"Compute `{name}` {todo}.")
         return kept, gone
 
     def along_rows(self, d: ast.Declaration) -> bool:
@@ -165,8 +159,8 @@ class NewRows:
     @cached_property
     def fixing(self) -> tuple[Fixing, Pair]:
         """Transformed data whose values of all rows are those of the fit."""
-        refuse_of_each_other(self.transformed[0], self.facts)
-        fixing = Fixing(self.facts, self.rows, self.names)
+        refuse_of_each_other(self.transformed[0], self.factors.facts)
+        fixing = Fixing(self.factors.facts, self.rows, self.names)
         return fixing, fixing.body(self.transformed[0])
 
     @property
@@ -186,7 +180,7 @@ class NewRows:
 
     def given_data(self, values: Shapes) -> ast.Program:
         """The functions and data, with declarations of what the fit gives, of these shapes."""
-        span, known = self.program.span, data_of(self.program)
+        span, known = self.program.span, self.factors.data
         real = ast.SizedType(span, "real", None, ())
         types = {
             name: known[name].type if name in known else replace(real, dims=(integer(0, span),) * len(shape))
@@ -198,10 +192,10 @@ class NewRows:
     @property
     def parts(self) -> Iterator[ast.Declaration]:
         """The data that hold variables in part."""
-        span, declared = self.program.span, data_of(self.program)
+        span, declared = self.program.span, self.factors.data
         for name, (values, flags) in self.held.items():
             yield replace(plain(declared[name]), name=values, value=None)
-            flag = ast.SizedType(span, "int", None, (), self.sizes[name])
+            flag = ast.SizedType(span, "int", None, (), self.factors.sizes[name])
             yield ast.Declaration(span, flag, flags, span)
 
     @property
@@ -223,7 +217,7 @@ class NewRows:
 
     def is_int(self, name: str) -> bool:
         """Whether a parameter or a data variable is discrete."""
-        declared = {**data_of(self.program), **{d.name: d for d in self.program.parameters}}
+        declared = {**self.factors.data, **{d.name: d for d in self.program.parameters}}
         return is_discrete(declared[name])
 
     def changed(self, old: Shapes, new: Shapes) -> dict[str, ast.Declaration]:
@@ -240,21 +234,15 @@ class NewRows:
         Raises:
             ModelError: an outcome, or an effect that is not of the fit, cannot be drawn.
         """
-        p, span, declared = self.program, self.program.span, data_of(self.program)
+        p, span, declared = self.program, self.program.span, self.factors.data
         changed = self.changed(old, new)
         at_fit = {name: self.names.fresh(f"{name}_fit") for name in changed}
         copied_from = {name: (at_fit[name], old[name]) for name, d in changed.items() if not self.by_row(d)}
         free = {name: d for name, d in changed.items() if name not in tied.unknown}
-        axes = {name: len(own) for name, own in self.sizes.items()}
-        axes |= {name: len(new.get(name, d.type.dims)) for name, d in changed.items()}
         known = tied.unknown & self.drawn
         common: dict[str, Any] = {
-            "facts": self.facts,
-            "flow": self.flow,
+            "factors": self.factors,
             "names": self.names,
-            "outcomes": frozenset(self.modelled),
-            "axes": axes,
-            "functions": {f.name: f for f in p.functions},
             "given": Given(self.given.wholly | known, self.given.partly - known),
             "flags": {name: flags for name, (_, flags) in self.held.items() if name not in known},
             "normal": PartialNormal(self.names.fresh("multi_normal_given")),
@@ -262,7 +250,7 @@ class NewRows:
         reader = ConditionedReader(**common, effects=free, copied_from=copied_from)
         body = tuple(
             out
-            for s in in_order([*p.transformed_parameters, *self.model(free)])
+            for s in [*in_order([*p.transformed_parameters, *self.model(free)], cyclic)]
             for out in (local(s) if s in p.transformed_parameters else reader.statement(s, Around()))
         )
         for name, d in free.items():
@@ -282,10 +270,9 @@ class NewRows:
             ),
         )
         drawn = tuple(name for name in self.modelled if name in reader.drawn | known)
-        found = reader.terms.summed(body, self.sizes, self.names, span)
+        found = reader.terms.summed(body, self.factors.sizes, self.names, span)
         expected = self.expected if self.means else Means({name: name for name in drawn}, (), ())
-        symbols = {name: self.facts.symbols[declared[name]] for name in self.drawn}
-        symbols |= {name: self.facts.symbols[d] for name, d in changed.items()}
+        not_known = {**{name: declared[name] for name in self.drawn}, **changed}
         own = [*(declared[name] for name in drawn), *changed.values()]
         made = replace(self.given_data(values), parameters=self.parameters(at_fit, old))
         if self.held:
@@ -297,7 +284,7 @@ class NewRows:
                 *start,
                 *self.densities(DensitiesReader(**common, tied=tied)),
             )
-            made = with_unknown(made, unknown, self.facts, self.names, model)
+            made = with_unknown(made, unknown, self.factors.facts, self.names, model)
         return Predicting(
             made,
             drawn,
@@ -305,7 +292,7 @@ class NewRows:
             found.quantities,
             expected.quantities,
             Dependence(
-                reader.unknown_in(reader.conditions, symbols), reader.unknown_in(reader.priors, symbols)
+                reader.unknown_in(reader.conditions, not_known), reader.unknown_in(reader.priors, not_known)
             ),
             (*start, ast.Block(span, found.body), ast.Block(span, expected.body)),
             (*(replace(plain(d), value=None) for d in own), *found.declared, *expected.declared),
@@ -315,7 +302,7 @@ class NewRows:
     @property
     def expected(self) -> Means:
         """The expected values of what new rows hold and lack, given all of it, effects of new groups too."""
-        found = means_of(self.program, self.facts, self.flow, self.names)
+        found = means_of(self.factors, self.names)
         computed = (out for s in self.program.transformed_parameters for out in local(s))
         return found._replace(body=(*computed, *found.body))
 
@@ -345,7 +332,7 @@ class NewRows:
         """A variable that is given in part before the rest is drawn: real numbers that are not are nan."""
         values, flags = self.held[name]
         span = self.program.span
-        heads = [(self.names.fresh("i"), integer(1, span), n) for n in self.sizes[name]]
+        heads = [(self.names.fresh("i"), integer(1, span), n) for n in self.factors.sizes[name]]
         at = tuple(variable(k, span) for k, _, _ in heads)
         entries = {
             "a": indexed(name, at, span),
@@ -359,7 +346,7 @@ class NewRows:
 
         def is_prior(s: ast.Statement) -> bool:
             left = tilde.left if isinstance(tilde := as_tilde(s), ast.Tilde) else None
-            return left is not None and self.flow.depends(left) and name_of(left) not in changed
+            return left is not None and self.factors.depends(left) and name_of(left) not in changed
 
         return [s for s in self.program.model if not is_prior(s)]
 
@@ -386,16 +373,8 @@ def local(s: ast.Statement) -> Stmts:
     return (plain(s) if isinstance(s, ast.Declaration) else s,)
 
 
-def in_order(body: Sequence[ast.Statement]) -> list[ast.Statement]:
-    """Statements, each as soon as all that it reads is drawn or computed, otherwise as written."""
-    pending, shadows, out = list(body), list(map(as_tilde, body)), list[ast.Statement]()
-    while pending:
-        k = next((k for k in range(len(pending)) if is_ready(shadows, k)), None)
-        if k is None:
-            raise unpredicted("it depends on a statement that depends on it", pending[0].span)
-        out.append(pending.pop(k))
-        shadows.pop(k)
-    return out
+def cyclic(pending: Sequence[ast.Statement]) -> ModelError:
+    return unpredicted("it depends on a statement that depends on it", pending[0].span)
 
 
 def literal(t: ast.DeclaredType, shape: tuple[int, ...]) -> ast.DeclaredType:

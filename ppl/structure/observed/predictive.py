@@ -3,34 +3,34 @@
 Gelman et al. (2013), "Bayesian Data Analysis", section 6.3 (posterior predictive checks).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from contextlib import suppress
 from functools import reduce
 from typing import NamedTuple
 
 from ppl.kernel.language import ast
 from ppl.kernel.language.calls import left_and_args
-from ppl.kernel.language.facts import Facts
 from ppl.kernel.language.scope import Block, Symbol
 from ppl.programs.entries import AXES, Drawn, Entries, between, own_axes_of
 from ppl.programs.fresh_names import FreshNames
 from ppl.programs.rewriting import Stmts, code, expr, indexed, integer, mentions, one, rewrite, text_of
 from ppl.records import dataclass, field, replace
 from ppl.source import Span
+from ppl.structure.definitions import DATA_BLOCKS, SIZES, Exprs, symbols_in
 from ppl.structure.discrete.parameters import has_discrete
+from ppl.structure.factors import Factors, sizes_of_variable
 from ppl.structure.forward.draw_statements import DRAWS, draw_of
-from ppl.structure.observed.flow import DATA_BLOCKS, SIZES, Exprs, Flow, data_of, flow_of, symbols_in
-from ppl.structure.observed.places import NoPlace, Place, Places
-from ppl.structure.observed.quantities import ByData, sizes_of, sizes_of_variable, with_quantities
-from ppl.structure.observed.refused import undrawn
-from ppl.structure.observed.terms import Around, Reader, outcomes_of
+from ppl.structure.observed.quantities import ByData, with_quantities
+from ppl.structure.observed.terms import Around, Reader
+from ppl.structure.places import NoPlace, Place, Places
+from ppl.structure.refused import undrawn
 from ppl.types import ROW_VECTOR, core, rank
 
 DRAWS_OF_A_ROW = 10_000
 """Draws that are tried for one that lies between the bounds of a truncation."""
 
 
-def predictive_of(program: ast.Program, facts: Facts, draws_back: bool = False) -> ByData:
+def predictive_of(factors: Factors, draws_back: bool = False) -> ByData:
     """The posterior predictive distribution of the data that the program draws.
 
     What the model block computes of data follows the new data, entry by entry as they are drawn; transformed
@@ -39,14 +39,9 @@ def predictive_of(program: ast.Program, facts: Facts, draws_back: bool = False) 
     Raises:
         ModelError: a term of data is no draw; says which, and what to write.
     """
-    names = FreshNames.of(program)
-    flow = flow_of(program, facts)
-    outcomes = outcomes_of(program, flow)
-    data = data_of(program)
-    quantities = {name: names.fresh(f"{name}_rep") for name in data if name in outcomes}
-    axes = {name: len(own) for name, own in sizes_of(program).items()}
-    functions = {f.name: f for f in program.functions}
-    reader = DrawingReader(facts, flow, names, outcomes, axes, functions)
+    program, names, data = factors.program, FreshNames.of(factors.program), factors.data
+    quantities = {name: names.fresh(f"{name}_rep") for name in factors.outcomes}
+    reader = DrawingReader(factors, names)
     body = reader.body(program.model, Around())
     if not reader.drawn:
         raise undrawn("no statement draws data", program.span)
@@ -61,21 +56,20 @@ def predictive_of(program: ast.Program, facts: Facts, draws_back: bool = False) 
 
 @dataclass
 class DrawingReader(Reader):
-    """Densities of data as draws; `drawn` are the data that were drawn so far, as the statements stand.
+    """Densities of data as draws; `drawn` are the data that were drawn so far, as the statements stand."""
 
-    `axes` has how many each data variable has, `functions` are the program's own.
-    """
-
-    axes: dict[str, int]
-    functions: dict[str, ast.FunctionDef]
     drawn: set[str] = field(default_factory=set)
     lefts: set[str] = field(default_factory=set)
     suffix: str = "_rng"
     """How the program's own function for a distribution of its own ends."""
 
+    def axes(self, name: str) -> int:
+        """How many axes a variable has."""
+        return len(self.factors.sizes[name])
+
     def increment(self, value: ast.Expr, around: Around) -> Stmts:
         """A mixture of two is a draw from one of them, chosen by its share."""
-        mixture = two_parts(value, self.outcomes)
+        mixture = two_parts(value, self.factors.outcomes)
         if mixture is None:
             return super().increment(value, around)
         span, parts = value.span, (mixture.first, mixture.second)
@@ -107,7 +101,7 @@ class DrawingReader(Reader):
 
     def split_entries(self, s: ast.Tilde | ast.Call) -> Drawn:
         whole = super().split_entries(s)
-        own = self.functions.get(whole.name + self.suffix)
+        own = self.factors.functions.get(whole.name + self.suffix)
         if own is None:
             return whole
         axes = [t.dims + AXES.get(t.keyword, 0) for t in (own.returns, *(a.type for a in own.args))]
@@ -115,7 +109,7 @@ class DrawingReader(Reader):
 
     def of_density(self, d: Drawn, s: ast.Tilde | ast.Call, place: Place, around: Around) -> Stmts:
         text = text_of(left_and_args(s)[0])
-        target = self.entry(d, s, Exact(self.facts, self.flow.definitions), "data variable")
+        target = self.entry(d, s, Exact(self.facts, self.factors.definitions), "data variable")
         if not around.branches and text in self.lefts:
             raise undrawn(f"`{text}` has two densities, whose product cannot be simulated", s.span)
         self.lefts.add(text)
@@ -126,7 +120,7 @@ class DrawingReader(Reader):
         left, _ = left_and_args(s)
         with suppress(NoPlace):
             found = places.of(left, d.at)
-            if len(found.at) + rank(self.facts.types[left]) - len(d.heads) == self.axes[found.name]:
+            if len(found.at) + rank(self.facts.types[left]) - len(d.heads) == self.axes(found.name):
                 return found
         raise undrawn(f"`{text_of(left)}` is not a {what}, nor an entry of one", s.span)
 
@@ -138,12 +132,13 @@ class DrawingReader(Reader):
         target = indexed(place.name, place.at, span)
         turned = rank(self.facts.types[left]) > len(d.heads) and core(self.facts.types[left]) == ROW_VECTOR
         family, name, args = self.facts.library.families.get(d.name), f"{d.name}_rng", d.args
-        if name not in self.functions and d.name not in DRAWS and (family is None or family.rng is None):
+        own = name in self.factors.functions
+        if not own and d.name not in DRAWS and (family is None or family.rng is None):
             raise undrawn(f"there is no {name}", span)
-        if name not in self.functions and family and family.discrete and own_axes_of(family)[0]:
+        if not own and family and family.discrete and own_axes_of(family)[0]:
             args = (*args, expr("sum(y)", span, y=target))  # as many trials as the data have
         value: ast.Expr = ast.Call(span, name, args)
-        if d.name in DRAWS and name not in self.functions and family:
+        if d.name in DRAWS and not own and family:
             value = draw_of(family, d.args, span)
         draw = code("a = b;", span, a=target, b=ast.Transpose(span, value) if turned else value)
         t = d.truncation
@@ -158,8 +153,8 @@ class DrawingReader(Reader):
         self, name: str, args: Sequence[ast.Expr], d: Drawn, around: Around, span: Span
     ) -> None:
         """What is drawn must follow what it is drawn given."""
-        for symbol, inside in given(args, self.flow, around):
-            if symbol.block not in DATA_BLOCKS or symbol.name not in self.outcomes:
+        for symbol, inside in given(args, self.factors, around):
+            if symbol.block not in DATA_BLOCKS or symbol.name not in self.factors.outcomes:
                 continue
             if self.follows(symbol, name):
                 continue
@@ -185,7 +180,7 @@ class Mixture(NamedTuple):
     second: Exprs
 
 
-def two_parts(e: ast.Expr, outcomes: frozenset[str]) -> Mixture | None:
+def two_parts(e: ast.Expr, outcomes: Set[str]) -> Mixture | None:
     """A mixture written as `log_mix(t, a, b)` or `log_sum_exp(log(t) + a, log1m(t) + b)`."""
     match e:
         case ast.Call(name="log_mix", args=(share, a, b)) if not mentions(share, outcomes):
@@ -200,7 +195,7 @@ def two_parts(e: ast.Expr, outcomes: frozenset[str]) -> Mixture | None:
     return None
 
 
-def part_of(e: ast.Expr, outcomes: frozenset[str]) -> tuple[Exprs, Exprs]:
+def part_of(e: ast.Expr, outcomes: Set[str]) -> tuple[Exprs, Exprs]:
     """The densities of a part, none where a weight depends on what is drawn; the logs of its weights."""
     summands = summands_of(e)
     own = tuple(s for s in summands if is_drawn(s, outcomes))
@@ -208,7 +203,7 @@ def part_of(e: ast.Expr, outcomes: frozenset[str]) -> tuple[Exprs, Exprs]:
     return () if mentions(weights, outcomes) else own, weights
 
 
-def is_drawn(e: ast.Expr, outcomes: frozenset[str]) -> bool:
+def is_drawn(e: ast.Expr, outcomes: Set[str]) -> bool:
     """Whether a value can be drawn from a summand."""
     is_density = isinstance(e, ast.Call) and e.name.endswith(("_lpdf", "_lpmf"))
     return is_density or two_parts(e, outcomes) is not None
@@ -232,18 +227,18 @@ def all_hold(conditions: Sequence[ast.Expr]) -> ast.Expr:
     return reduce(lambda a, b: expr("a && b", a.span, a=a, b=b), conditions)
 
 
-def given(nodes: Sequence[ast.Node], flow: Flow, around: Around) -> set[tuple[Symbol, bool]]:
+def given(nodes: Sequence[ast.Node], factors: Factors, around: Around) -> set[tuple[Symbol, bool]]:
     """The variables that values are computed of in the model; whether inside the loops around."""
     found = set[tuple[Symbol, bool]]()
-    left = [(s, True) for s in symbols_in(nodes, flow.facts)]
+    left = [(s, True) for s in symbols_in(nodes, factors.facts)]
     while left:
         symbol, inside = state = left.pop()
         if state in found:
             continue
         found.add(state)
-        for d in flow.definitions.get(symbol, []) if symbol.block is Block.MODEL else []:
+        for d in factors.definitions.get(symbol, []) if symbol.block is Block.MODEL else []:
             within = inside and d.loops[: len(around.loops)] == around.loops
-            left += [(s, within) for s in symbols_in((d.value, *d.decided), flow.facts)]
+            left += [(s, within) for s in symbols_in((d.value, *d.decided), factors.facts)]
     return found
 
 

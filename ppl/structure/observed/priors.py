@@ -3,13 +3,13 @@
 from typing import Any
 
 from ppl.kernel.language import ast
-from ppl.kernel.language.facts import Facts
 from ppl.kernel.language.walk import walk
 from ppl.programs.fresh_names import FreshNames
 from ppl.programs.rewriting import Stmts, code, integer, rewrite
 from ppl.records import dataclass, replace
+from ppl.structure.definitions import root
+from ppl.structure.factors import Factors
 from ppl.structure.observed.densities import is_mass
-from ppl.structure.observed.flow import flow_of, root
 from ppl.structure.observed.quantities import with_quantities
 
 EFFECTS = (ast.Tilde, ast.TargetIncrement, ast.CallStatement, ast.JacobianIncrement, ast.Print)
@@ -27,14 +27,14 @@ class Priors:
     names: tuple[str, ...]
 
 
-def priors_of(program: ast.Program, facts: Facts) -> Priors | None:
+def priors_of(factors: Factors) -> Priors | None:
     """The `~` statements of parameters whose arguments are known before the fit; None if there is none.
 
     Priors of effects, whose scale is estimated, are part of the likelihood of that scale (Kallioinen,
     Paananen, Bürkner and Vehtari 2024, Statistics and Computing 34:57). Truncations are constants and
     left out.
     """
-    flow = flow_of(program, facts)
+    program, facts = factors.program, factors.facts
     parameters = {d.name for d in program.parameters}
     found = {
         n: v.name
@@ -42,7 +42,7 @@ def priors_of(program: ast.Program, facts: Facts) -> Priors | None:
         if isinstance(n, ast.Tilde)
         and isinstance(v := root(n.left), ast.Variable)
         and v.name in parameters
-        and not any(map(flow.depends, n.args))
+        and not any(map(factors.depends, n.args))
         and n.distribution in facts.library.families
     }
     if not found:

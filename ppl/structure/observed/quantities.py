@@ -3,12 +3,10 @@
 from collections.abc import Iterable, Mapping
 
 from ppl.kernel.language import ast
-from ppl.kernel.language.declarations import SQUARE
 from ppl.programs.rewriting import Stmts, code, copied
 from ppl.records import dataclass, field, replace
 from ppl.source import Span
 from ppl.structure.discrete.live import live
-from ppl.structure.observed.flow import Exprs, data_of
 
 
 @dataclass(frozen=True)
@@ -30,14 +28,3 @@ def with_quantities(
     read = tuple(s for name in names for s in code("target += v;", program.span, v=name))
     block = ast.Block(program.span, (*locals, *live(body, read)))
     return copied(replace(program, generated_quantities=(*declared, block)))
-
-
-def sizes_of(program: ast.Program) -> dict[str, Exprs]:
-    """The sizes that each data variable is declared with."""
-    return {name: sizes_of_variable(d) for name, d in data_of(program).items()}
-
-
-def sizes_of_variable(d: ast.Declaration) -> Exprs:
-    """All sizes that a variable is declared with, a square matrix twice."""
-    square = d.type.keyword in SQUARE and len(d.type.sizes) == 1
-    return (*ast.all_sizes(d.type), *(d.type.sizes if square else ()))

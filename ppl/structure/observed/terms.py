@@ -7,7 +7,6 @@ parameters alone is a prior, and left out.
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from functools import partial, reduce
 from operator import add
 from typing import NamedTuple
@@ -22,9 +21,10 @@ from ppl.programs.fresh_names import FreshNames
 from ppl.programs.rewriting import Stmts, expr, integer, loops, substituted, text_of, variable, with_blocks
 from ppl.records import dataclass, replace
 from ppl.source import Span
-from ppl.structure.observed.flow import SIZES, Definition, Exprs, Flow, Loop, readings
-from ppl.structure.observed.places import NoPlace, Place, Places, in_common
-from ppl.structure.observed.refused import unread
+from ppl.structure.definitions import SIZES, Definition, Exprs, Loop, readings
+from ppl.structure.factors import Factors
+from ppl.structure.places import NoPlace, Place, in_common
+from ppl.structure.refused import unread
 from ppl.types import INT, rank
 
 LOG_CUMULATIVE = ("_lcdf", "_lccdf")
@@ -77,15 +77,10 @@ def together(found: Iterable[Observed]) -> Observed:
 
 @dataclass
 class Reader(ABC):
-    """Reads the model block less its priors; `of_density`, `of_value` say what its terms of data become.
+    """Reads the model block less its priors; `of_density`, `of_value` say what its terms of data become."""
 
-    `outcomes` are the data variables that some density is of.
-    """
-
-    facts: Facts
-    flow: Flow
+    factors: Factors
     names: FreshNames
-    outcomes: frozenset[str]
 
     @abstractmethod
     def of_density(self, d: Drawn, s: ast.Tilde | ast.Call, place: Place, around: Around) -> Stmts:
@@ -96,8 +91,8 @@ class Reader(ABC):
         """What any other term becomes."""
 
     @property
-    def places(self) -> Places:
-        return Places(self.facts, self.flow.definitions)
+    def facts(self) -> Facts:
+        return self.factors.facts
 
     def body(self, statements: Sequence[ast.Statement], around: Around) -> Stmts:
         return tuple(out for s in statements for out in self.statement(s, around))
@@ -109,7 +104,7 @@ class Reader(ABC):
             case ast.TargetIncrement(value=value):
                 return self.increment(value, around)
             case ast.CallStatement(call=call):
-                if any(map(self.flow.reads_data, call.args)):
+                if any(map(self.factors.reads_data, call.args)):
                     raise unread(f"`{call.name}` adds terms of data to the target", s.span)
                 return ()
             case ast.Print() | ast.Skip() | ast.JacobianIncrement():
@@ -133,7 +128,7 @@ class Reader(ABC):
     def density(self, s: ast.Tilde | ast.Call, around: Around) -> Stmts:
         """`y ~ dist(...)`, or an increment that is one density."""
         left, _ = left_and_args(s)
-        if self.flow.depends(left):
+        if self.factors.depends(left):
             self.refuse_mixed(left)
             return ()
         d = self.split_entries(s)
@@ -165,7 +160,7 @@ class Reader(ABC):
             case ast.Call(name=name, args=(left, *_)) if name.endswith(LOG_CUMULATIVE) and rank(
                 self.facts.types[left]
             ):
-                if not self.flow.depends(left):
+                if not self.factors.depends(left):
                     return self.cumulative(value, around)
         refuse_target(value)
         by_entry = axes if isinstance(value, ast.Variable) else 0
@@ -193,7 +188,7 @@ class Reader(ABC):
 
     def place(self, seen: Observed, around: Around, span: Span) -> Place | None:
         """The rows that a term observes; None for a prior."""
-        places = seen.places or tuple(p for p in seen.bounds if p.name in self.outcomes)
+        places = seen.places or tuple(p for p in seen.bounds if p.name in self.factors.outcomes)
         if not places and (seen.bounds or seen.literals or seen.data):
             places = self.beside(around)
             if not places and seen.bounds and not around.branches:
@@ -212,10 +207,10 @@ class Reader(ABC):
         """The row that the conditions around a term, or the terms in the other branches, name."""
         for branch in reversed(around.branches):
             read = map(self.try_place, readings(branch.condition, self.facts))
-            found = [p for p in read if p and p.name in self.outcomes]
+            found = [p for p in read if p and p.name in self.factors.outcomes]
             for n in walk(branch):
                 left = outcome_of(n) if n in self.facts.calls else None
-                if left is not None and not self.flow.depends(left):
+                if left is not None and not self.factors.depends(left):
                     found += self.outcome(left, n.span).places
             if len({p.name for p in found}) == 1:
                 inside = frozenset(bound_beside(branch, around.loops))
@@ -224,7 +219,7 @@ class Reader(ABC):
 
     def try_place(self, e: ast.Expr, at: Exprs = ()) -> Place | None:
         try:
-            return self.places.of(e, at)
+            return self.factors.places.of(e, at)
         except NoPlace:
             return None
 
@@ -236,7 +231,7 @@ class Reader(ABC):
         several = [self.try_place(item) for item in items_of(left)]
         if several and all(several):
             return Observed(tuple(filter(None, several)))
-        if self.flow.reads_data(left):
+        if self.factors.reads_data(left):
             raise unread(f"`{text_of(left)}` is not an entry of one data variable", span)
         return Observed(literals=not any(True for _ in variables(left)))
 
@@ -244,18 +239,18 @@ class Reader(ABC):
         """What entry `at` of an expression inside loops observes; definitions of `seen` are being read."""
         match e:
             case ast.Call(name=name, args=(left, *_)) if name.endswith((*DENSITIES, *CUMULATIVE)):
-                if self.flow.depends(left):
+                if self.factors.depends(left):
                     self.refuse_mixed(left)
                     return Observed(priors=1)
                 out = self.outcome(left, e.span)
                 return bounds_only(out) if name.endswith(CUMULATIVE) else out
             case ast.Variable() if e in self.facts.symbols:
-                if (symbol := self.facts.symbols[e]) in self.flow.definitions:
+                if (symbol := self.facts.symbols[e]) in self.factors.definitions:
                     return self.defined(symbol, within, at, seen)
-                return Observed(data=(e.name,) * self.places.is_data(e))
+                return Observed(data=(e.name,) * self.factors.places.is_data(e))
             case ast.Indexed(base=base, indices=indices):
                 own = self.observed(base, within, composed(self.facts, indices, at), seen)
-                read = filter(self.places.is_data, variables(indices))
+                read = filter(self.factors.places.is_data, variables(indices))
                 data = tuple(v.name for v in read if self.facts.types[v] != INT)
                 return together([own, Observed(data=data)])
             case ast.Call(name=name) if name in SIZES:
@@ -268,14 +263,14 @@ class Reader(ABC):
     ) -> Observed:
         """What a variable observes: what its definitions do, their loops' variables put in terms of `at`."""
         out: list[Observed] = []
-        for d in self.flow.definitions[symbol] if symbol not in seen else ():
+        for d in self.factors.definitions[symbol] if symbol not in seen else ():
             own, move = self.observed(d.value, d.loops, (), seen | {symbol}), Move.of(d, within, at).place
             out.append(own._replace(places=(*map(move, own.places),), bounds=(*map(move, own.bounds),)))
         return together(out)
 
     def refuse_mixed(self, left: ast.Expr) -> None:
         """A density of what is computed of data and of parameters: prior or likelihood?"""
-        if self.flow.reads_data(left):
+        if self.factors.reads_data(left):
             raise unread(f"`{text_of(left)}` is computed of data and of parameters", left.span)
 
 
@@ -323,17 +318,3 @@ def refuse_target(node: ast.Node) -> None:
     for n in walk(node):
         if isinstance(n, ast.Call) and n.name.endswith(TARGET):
             raise unread(f"`{n.name}` reads or changes the target", n.span)
-
-
-def outcomes_of(program: ast.Program, flow: Flow) -> frozenset[str]:
-    """The data variables that some density of the program is of."""
-    return frozenset(name for name, _ in observing(program, flow))
-
-
-def observing(program: ast.Program, flow: Flow) -> Iterator[tuple[str, ast.Tilde | ast.Call]]:
-    """The densities of data in the order of the program, each with the variable that it is of."""
-    places = Places(flow.facts, flow.definitions)
-    for n in walk((*program.transformed_parameters, *program.model)):
-        if isinstance(n, ast.Tilde | ast.Call) and (left := outcome_of(n)) and not flow.depends(left):
-            with suppress(NoPlace):
-                yield places.of(left).name, n

@@ -7,12 +7,12 @@ from ppl.kernel.language.calls import left_and_args
 from ppl.programs.entries import Drawn
 from ppl.programs.rewriting import Stmts
 from ppl.records import dataclass
+from ppl.structure.definitions import Exprs
 from ppl.structure.observed.conditioned import ConditionedReader
 from ppl.structure.observed.densities import log_density
 from ppl.structure.observed.effects import name_of
-from ppl.structure.observed.flow import Exprs
-from ppl.structure.observed.places import Place
 from ppl.structure.observed.terms import Around
+from ppl.structure.places import Place
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class DensitiesReader(ConditionedReader):
 
     def density(self, s: ast.Tilde | ast.Call, around: Around) -> Stmts:
         left, _ = left_and_args(s)
-        if name_of(left) in self.tied.unknown and self.flow.depends(left):
+        if name_of(left) in self.tied.unknown and self.factors.depends(left):
             d = self.split_entries(s)
             return d.inside(self.increments(log_density(d, s, self.facts)), s.span)
         return super().density(s, around)

@@ -10,6 +10,7 @@ from scipy import special, stats
 
 import ppl
 from ppl.errors import DataError, InferenceError, ModelError
+from ppl.kernel.advi.target import Target
 from ppl.methods.moves.conditional import conditional
 from ppl.results.fits.new_rows import predicted, scored
 
@@ -320,7 +321,7 @@ def test_transformed_data_that_are_outcomes_are_drawn_or_given_with_their_source
 # --- Moves ---
 
 
-class Shifted:
+class Shifted(Target):
     """A normal of correlation 0.9 over the last two coordinates, with the first two as means; none at all if
     `empty`."""
 

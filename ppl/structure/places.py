@@ -11,7 +11,7 @@ from ppl.kernel.language.walk import variables
 from ppl.programs.entries import Exprs, composed
 from ppl.programs.rewriting import expr, text_of
 from ppl.records import dataclass, field
-from ppl.structure.observed.flow import DATA_BLOCKS, Definitions, readings
+from ppl.structure.definitions import DATA_BLOCKS, Definitions, readings
 from ppl.types import rank
 
 SAME_ENTRIES = ("head", "to_vector", "to_row_vector", "to_array_1d")

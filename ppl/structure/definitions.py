@@ -1,7 +1,7 @@
-"""What the variables of a program are computed of: their definitions, and those that depend on parameters."""
+"""What the variables of a program are computed of: their definitions, and the values that these read."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from ppl.kernel.language import ast
 from ppl.kernel.language.facts import Facts
@@ -70,16 +70,6 @@ def targets(target: ast.Expr, facts: Facts) -> Iterator[tuple[ast.Variable, Expr
                 yield from targets(item, facts)
 
 
-def closure(
-    definitions: Definitions, reads: Callable[[Definition], set[Symbol]], start: set[Symbol]
-) -> set[Symbol]:
-    """The symbols of `start`, and those whose definitions read one that has been found."""
-    found = set(start)
-    while more := {s for s in definitions.keys() - found if any(reads(d) & found for d in definitions[s])}:
-        found |= more
-    return found
-
-
 def readings(e: ast.Expr, facts: Facts) -> Iterator[ast.Expr]:
     """The variables, or entries of them, whose values are read: not indices, nor single ints (sizes)."""
     match e:
@@ -110,40 +100,3 @@ def symbols_read(e: ast.Expr, facts: Facts) -> set[Symbol]:
 def symbols_in(node: ast.Node | Sequence[ast.Node], facts: Facts) -> set[Symbol]:
     """The variables that are mentioned."""
     return {facts.symbols[v] for v in variables(node) if v in facts.symbols}
-
-
-@dataclass(frozen=True)
-class Flow:
-    """Definitions of transformed parameters and of the model; what depends on parameters, what on data."""
-
-    facts: Facts
-    definitions: Definitions
-    dependent: frozenset[Symbol]
-    of_data: frozenset[Symbol]
-
-    def depends(self, e: ast.Node) -> bool:
-        """Whether a value depends on parameters."""
-        return bool(symbols_in(e, self.facts) & self.dependent)
-
-    def reads_data(self, e: ast.Expr) -> bool:
-        """Whether a value is computed of the values of data, not only of their sizes or as indices."""
-        return bool(symbols_read(e, self.facts) & self.of_data)
-
-
-def data_of(program: ast.Program) -> dict[str, ast.Declaration]:
-    """The declarations of data, then of transformed data, by name."""
-    statements = (*program.data, *program.transformed_data)
-    return {s.name: s for s in statements if isinstance(s, ast.Declaration)}
-
-
-def flow_of(program: ast.Program, facts: Facts) -> Flow:
-    """The flow of values through transformed parameters and the model block."""
-    definitions = definitions_of((*program.transformed_parameters, *program.model), facts)
-    data = {facts.symbols[d] for d in data_of(program).values()}
-    dependent = closure(
-        definitions,
-        lambda d: symbols_in((d.value, *d.at, *d.decided), facts),
-        {facts.symbols[d] for d in program.parameters},
-    )
-    of_data = closure(definitions, lambda d: symbols_read(d.value, facts), data)
-    return Flow(facts, definitions, frozenset(dependent), frozenset(of_data))
