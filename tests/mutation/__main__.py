@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from tests.mutation import driver
 from tests.mutation.driver import KILLED, ROOT, SURVIVED, TIMEOUT, UNTESTED, Traced
-from tests.mutation.equivalent import EQUIVALENT
+from tests.mutation.equivalent import EQUIVALENT, names_by_line
 from tests.mutation.groups import GROUPS, Group
 from tests.mutation.operators import Mutant
 
@@ -62,10 +62,9 @@ def _unchanged_survives(group: Group, tests: list[Traced]) -> None:
 def tried(group: Group, file: str, tests: list[Traced], given: argparse.Namespace) -> Counter[str]:
     """How many mutants of a file met each end; a line for each that was not killed."""
     source = (ROOT / file).read_text()
-    lines = source.splitlines()
-    every = [
-        m for m in group.mutants(source) if (file, lines[m.first - 1].strip(), m.change) not in EQUIVALENT
-    ]
+    names = names_by_line(ast.parse(source))
+    own = file.removeprefix("ppl/")
+    every = [m for m in group.mutants(source) if (own, names.get(m.first, ""), m.change) not in EQUIVALENT]
     some = every
     if given.sample is not None and given.sample < len(every):
         some = sorted(

@@ -51,7 +51,10 @@ def _folder(folder: str) -> tuple[str, ...]:
 def _calling(folder: str, *names: str) -> tuple[str, ...]:
     files = sorted(ROOT.glob(f"{folder}/**/*.py"))
     return tuple(
-        str(file.relative_to(ROOT)) for file in files if any(f"{n}(" in file.read_text() for n in names)
+        str(file.relative_to(ROOT))
+        for file in files
+        for calls in [[n for n in ast.walk(ast.parse(file.read_text())) if isinstance(n, ast.Call)]]
+        if any(_called(call) in names for call in calls)
     )
 
 
