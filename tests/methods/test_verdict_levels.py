@@ -114,7 +114,7 @@ def tails(*shapes):
 
 
 IMAGE = mode(symmetric=True)
-MIRRORED = {"images": Images((np.array([1, 2]),), np.tile(np.arange(5), (2, 1)), np.ones((2, 5)), np.ones(5))}
+MIRRORED = {"images": Images((np.array([1, 2]),), np.arange(5)[None], np.ones(5))}
 
 # What is known, the level that follows, and the rules of which a finding stands against the fit.
 LEVELS = [

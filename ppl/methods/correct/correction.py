@@ -31,7 +31,7 @@ from ppl.methods.diagnose.modes import MODE_SEARCH, MissedRegions, Mode, find_mi
 from ppl.methods.diagnose.psis import Psis, WeightedDraws, psis, weighted_draws_of
 from ppl.methods.moves.ending import MOVES, Moved, most_gradients, moved
 from ppl.methods.moves.funnels import funnels_of
-from ppl.methods.moves.images import Images, OneImage, put_back
+from ppl.methods.moves.images import Images, OneImage, near_images, put_back
 from ppl.methods.moves.sampler import Adapted
 from ppl.methods.run.settings import Settings
 from ppl.records import dataclass, replace
@@ -273,18 +273,30 @@ def seen(scaled: Scaled, rng: np.random.Generator, by: Gaussian | None = None) -
 def missed_by(scaled: Scaled, rng: np.random.Generator) -> MissedRegions:
     """What q, which is standard here, does not reach; nor do its images, where the posterior has some."""
     one = scaled.target
+    images, whole = (one.images, one.target) if isinstance(one, OneImage) else (None, one)
+    signs = near_images(whole, Gaussian(scaled.centre, scaled.factor), images, rng.spawn(1)[0])
+    near = [changed(scaled, each) for each in signs]
     if not isinstance(one, OneImage):
-        return find_missed_regions(scaled, seen(scaled, rng), rng)
-    images, whole, own = one.images, replace(scaled, target=one.target), partial(put_back, scaled)
-    q = seen(whole, rng)
-    inside = images.nearest(scaled.to_u(q.u)) == 0
+        return find_missed_regions(scaled, seen(scaled, rng), rng, near)
+    images, whole_scaled, own = one.images, replace(scaled, target=whole), partial(put_back, scaled)
+    q = seen(whole_scaled, rng)
+    inside = images.are_own(scaled.to_u(q.u))
     u = scaled.to_v(images.at_random(scaled.to_u(q.u[inside]), rng))
     share = float(np.log(inside.mean())) + images.log_count
 
     def log_density(v: Array) -> Array:
         return q.log_density(own(v)) - share
 
-    return find_missed_regions(whole, Proposal(u, q.log_p[inside], log_density), rng, own)
+    return find_missed_regions(whole_scaled, Proposal(u, q.log_p[inside], log_density), rng, near, own)
+
+
+def changed(scaled: Scaled, signs: Array) -> Gaussian:
+    """The image of q with the signs of coordinates (dim,) changed, in coordinates where q is standard."""
+    mean, factor = scaled.to_v((signs * scaled.centre)[None])[0], scaled.factor
+    if factor.ndim == 1:
+        return Gaussian(mean, np.ones(scaled.dim))
+    turned = solved(factor, (signs[:, None] * factor).T)
+    return Gaussian.with_covariance(mean, turned.T @ turned)
 
 
 def is_affordable(target: Target) -> bool:
@@ -327,6 +339,12 @@ def starts_of(
         batches = [seen(scaled, rng), *(seen(scaled, rng, each) for each in beside.gaussians)]
         u = np.concatenate([batch.u for batch in batches])
         weights = psis(np.concatenate(log_weights(batches)))
+        if weights.ess < CORRECTION.fewest_start_ess and len(beside.modes) == len(beside.gaussians):
+            shares = np.array(
+                [1 - sum(mode.share for mode in beside.modes), *(m.share for m in beside.modes)]
+            )
+            each = np.repeat(np.maximum(shares, 0) / CORRECTION.draws_looked_at, CORRECTION.draws_looked_at)
+            return np.asarray(u[systematic(np.log(each), n, rng)])
         return np.asarray(u[systematic(weights.log_weights, n, rng)])
     wider = 1 + (CORRECTION.widening - 1) * min(1.0, np.sqrt(CORRECTION.few_dimensions / scaled.dim))
     starts = np.asarray(wider * rng.standard_normal((n, scaled.dim)))

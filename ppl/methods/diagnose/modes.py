@@ -150,11 +150,13 @@ def find_missed_regions(
     scaled: Scaled,
     q: Proposal,
     rng: np.random.Generator,
+    near: Sequence[Gaussian] = (),
     put_back: Callable[[Array], Array] = as_they_are,
 ) -> MissedRegions:
     """What there is beside q, whose draws are given in coordinates where it is standard.
 
-    Where the target has images, q has draws in all, and points are `put_back` into that about zero.
+    Modes are also looked for from Gaussians `near` them. Where the target has images, q has draws in all, and
+    points are `put_back` into that about zero.
     """
     with np.errstate(all="ignore"):
         wide, distant = overdispersed_gaussians(scaled, rng)
@@ -175,6 +177,7 @@ def find_missed_regions(
             elif all(valley(scaled, peak, other.peak) > MODE_SEARCH.valley_depth for other in modes):
                 is_symmetric = centre is not None and alike(peak, local, own, centre)
                 modes.append(Mode(local, peak, share_of(local, scaled, q, rng), is_symmetric))
+        modes += modes_near(scaled, near, own, centre, modes)
         narrow = [centre] if centre and is_narrow_peak(centre, scaled, q, rng) else []
         return MissedRegions(tuple(modes), (*narrow, *others, *outside(q, wide, distant)))
 
@@ -274,6 +277,41 @@ def valley(scaled: Scaled, one: Peak, other: Peak) -> float:
     shares = np.linspace(0, 1, MODE_SEARCH.places_between)[:, None]
     lowest = np.nan_to_num(scaled.log_densities(one.v + shares * (other.v - one.v)), nan=-np.inf).min()
     return float(min(one.height, other.height) - lowest)
+
+
+def modes_near(
+    scaled: Scaled,
+    near: Sequence[Gaussian],
+    own: Peak | None,
+    centre: Gaussian | None,
+    known: Sequence[Mode],
+) -> Iterator[Mode]:
+    """The modes above Gaussians, or these themselves where there is none, which have a share of the mass.
+
+    That is by their heights, since few draws of many dimensions tell nothing.
+    """
+    standard = Gaussian(np.zeros(scaled.dim), np.ones(scaled.dim))
+    tops = dict(in_lockstep(scaled, [mode_above(each.mean) for each in near if own]))
+    for number, each in enumerate(near):
+        peak = tops.get(number)
+        local = curved(scaled, peak) if peak else None
+        if own and centre and peak and local:
+            others = (own, *(mode.peak for mode in known))
+            apart = all(valley(scaled, peak, other) > MODE_SEARCH.valley_depth for other in others)
+            share, is_symmetric = share_by_heights(peak, local, own, centre), alike(peak, local, own, centre)
+        else:
+            heights = scaled.log_densities(np.stack([each.mean, standard.mean]))
+            peak, first = (Peak(at.mean, float(h)) for at, h in zip((each, standard), heights, strict=True))
+            local, apart, is_symmetric = each, True, False
+            share = share_by_heights(peak, each, first, standard)
+        if apart and share > MODE_SEARCH.mode_mass:
+            yield Mode(local, peak, share, is_symmetric)
+
+
+def share_by_heights(peak: Peak, local: Gaussian, own: Peak, centre: Gaussian) -> float:
+    """The share of the mass of both modes that another has beside q's own, by Laplace's approximation."""
+    odds = own.height + centre.half_log_det - peak.height - local.half_log_det
+    return float(1 / (1 + np.exp(odds)))
 
 
 def alike(peak: Peak, local: Gaussian, own: Peak, centre: Gaussian) -> bool:

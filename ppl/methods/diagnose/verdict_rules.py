@@ -350,9 +350,9 @@ def mirror_images(v: Quality, name: Name) -> Iterator[Finding]:
     """Changes of sign, and exchanges, that leave the density as it is."""
     if v.images is not None:
         parts = [variables([name(k) for k in component]) for component in v.images.components]
-        others = v.images.count - 1
-        images = "an image that is" if others == 1 else f"{others} images that are"
-        orders = "" if v.images.count == 2 ** len(parts) else " (and these exchanged)"
+        several = len(parts) > 1
+        images = "images that are" if several else "an image that is"
+        orders = " (and these exchanged)" if len(v.images.orders) > 1 else ""
         why = (
             f"the posterior has {images} as likely as what was found, with other signs of "
             f"{', or of '.join(parts)}{orders}; draws are spread over all of them, so that these means are "

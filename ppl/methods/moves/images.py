@@ -6,7 +6,7 @@ are put into it, where the density counts once for each, and in the end into ima
 """
 
 from collections.abc import Iterator
-from itertools import permutations, product
+from itertools import permutations
 from typing import NamedTuple
 
 import numpy as np
@@ -42,8 +42,21 @@ class ImageLimits(NamedTuple):
     distance: float = 1.5
     """Half of the distance from q to its image, in sds, below which both are one mode."""
 
-    most: int = 512
-    """Images, at most: some changes of sign are left out where there are more."""
+    near_slope: float = 2.0
+    """The slope, in nats, of a coordinate whose sign nearly may be changed."""
+
+    near_tie: float = 0.03
+    """The change of a slope, in nats, by which such coordinates are tied."""
+
+    lower: float = 50.0
+    """Where the density is so many nats lower than at the mean of q there is no mode: one nearby is a few sds
+    off."""
+
+    places_between: int = 65
+    """Places at which the way between both is looked at."""
+
+    valley: float = 1.0
+    """How far the log density falls on the way to what is not about the same mode."""
 
     most_exchanged: int = 4
     """Components that may be exchanged, at most."""
@@ -54,54 +67,62 @@ IMAGES = ImageLimits()
 
 @dataclass(frozen=True)
 class Images:
-    """The images of points u (..., dim): signs[g] * u[..., order[g]], the first of which is u itself.
+    """The images of points u (..., dim): components in another order, each with either sign.
 
-    `components` are the coordinates that change their signs together. An image is told from the others by
-    its product with `toward` (dim,), which is the largest.
+    `components` are the coordinates that change their signs together; `orders` (exchanges, dim) are where
+    each coordinate comes from, the first as it is. The image of q is told from the others by its products,
+    component by component, with `toward` (dim,): all positive, and the largest in sum.
     """
 
     components: tuple[Indices, ...]
-    order: Indices
-    signs: Array
+    orders: Indices
     toward: Array
 
     @property
-    def count(self) -> int:
-        return len(self.order)
-
-    @property
     def log_count(self) -> float:
-        return float(np.log(self.count))
+        return float(np.log(len(self.orders)) + len(self.components) * np.log(2))
 
     @property
     def mirrored(self) -> Indices:
         """All coordinates that have images."""
         return np.sort(np.concatenate(self.components))
 
-    def nearest(self, u: Array) -> Indices:
-        """The number (n,) of the image of u (n, dim) that lies where q does."""
-        directions = np.zeros((len(self.toward), self.count))
-        for g in range(self.count):
-            directions[self.order[g], g] = self.toward * self.signs[g]
-        return np.asarray((u @ directions).argmax(axis=1))
+    @property
+    def members(self) -> Array:
+        """Whether each coordinate is of a component, (components, dim)."""
+        return np.array([1.0 - flipped(len(self.toward), [own]) for own in self.components]) / 2
 
-    def at(self, u: Array, which: Indices) -> Array:
-        """Those images (n,) of u (n, dim)."""
-        return np.asarray(self.signs[which] * np.take_along_axis(u, self.order[which], axis=1))
+    def image(self, u: Array, order: Indices, changes: NDArray[np.bool_]) -> Array:
+        """Those of u (n, dim) in these orders (n,), with the signs of components (n, components) changed."""
+        signs = 1.0 - 2.0 * (changes @ self.members)
+        return np.asarray(signs * np.take_along_axis(u, self.orders[order], axis=1))
+
+    def own(self, u: Array) -> tuple[Indices, NDArray[np.bool_]]:
+        """The order (n,) and changes of signs (n, components) that bring u (n, dim) where q is."""
+        products = np.array([(u[:, order] * self.toward) @ self.members.T for order in self.orders])
+        order = np.abs(products).sum(axis=2).argmax(axis=0)
+        return order, products[order, np.arange(len(u))] < 0
 
     def put_back(self, u: Array) -> Array:
         """The images of u (..., dim) that lie where q does."""
         flat = u.reshape(-1, u.shape[-1])
-        which = self.nearest(flat)
-        return self.at(flat, which).reshape(u.shape) if which.any() else u
+        return self.image(flat, *self.own(flat)).reshape(u.shape)
+
+    def are_own(self, u: Array) -> NDArray[np.bool_]:
+        """Which of u (n, dim) lie where q does."""
+        order, changes = self.own(u)
+        return np.asarray((order == 0) & ~changes.any(axis=1))
 
     def at_random(self, u: Array, rng: np.random.Generator) -> Array:
         """An image of each of u (n, dim), as many of one as of another."""
-        return self.at(u, rng.permutation(len(u)) % self.count)
+        n = len(u)
+        order = rng.permutation(n) % len(self.orders)
+        changes = np.array([rng.permutation(n) % 2 == 1 for _ in self.components])
+        return self.image(u, order, changes.T)
 
     def counted(self, u: Array, log_p: Array) -> Array:
         """Log densities (n,) of the target at u (n, dim), as many times as there are images, or of none."""
-        return np.where(self.nearest(u) == 0, log_p + self.log_count, -np.inf)
+        return np.where(self.are_own(u), log_p + self.log_count, -np.inf)
 
 
 @dataclass(frozen=True)
@@ -154,34 +175,85 @@ def images_of(target: Target, q: Gaussian, rng: np.random.Generator) -> Images |
         return None
     u = q.draws(rng.standard_normal((IMAGES.points, target.dim)))
     sds = np.sqrt((dense(q.factor) ** 2).sum(axis=1))
-    some = np.flatnonzero(with_either_sign(target, u, sds))
+    some = with_either_sign(target, u, sds, IMAGES.slope)
     if half_distance(q, sds, some) < IMAGES.distance:
         return None
-    own = [c for c in components_of(target, u[0], sds, some) if half_distance(q, sds, c) >= IMAGES.distance]
-    own = invariant(target, u, own)
-    own = sorted(own, key=lambda c: -half_distance(q, sds, c))[: int(np.log2(IMAGES.most))]
+    own = invariant(target, u, apart(q, sds, components_of(target, u[0], sds, some, IMAGES.slope)))
     if not own:
         return None
-    order, signs = zip(*all_images(target, u, own), strict=True)
     toward = np.zeros(target.dim)
     toward[np.concatenate(own)] = (q.mean / sds**2)[np.concatenate(own)]
-    return Images(tuple(own), np.array(order), np.array(signs), toward)
+    return Images(tuple(own), np.array([*exchanges(target, u, own)]), toward)
 
 
-def with_either_sign(target: Target, u: Array, sds: Array) -> NDArray[np.bool_]:
-    """Coordinates (dim,) along which there is no slope where all of them are zero, wherever the others are.
+def near_images(target: Target, q: Gaussian, images: Images | None, rng: np.random.Generator) -> list[Array]:
+    """Signs (dim,) with which the mean of q is near another mode, that is nearly, not exactly, its image.
 
-    A density that a change of their signs leaves as it is has none; so a coordinate with a slope is struck
-    out, and is then where it is in u (n, dim).
+    The density is about as high there, beyond a valley.
+    """
+    if target.dim > IMAGES.most_dimensions or not target.dim:
+        return []
+    u = q.draws(rng.standard_normal((IMAGES.points, target.dim)))
+    sds = np.sqrt((dense(q.factor) ** 2).sum(axis=1))
+    units = np.maximum(np.abs(q.mean), sds)
+    known = images.mirrored if images else np.zeros(0, dtype=np.intp)
+    some = np.setdiff1d(with_either_sign(target, u, units, IMAGES.near_slope), known)
+    tied = list[Indices]()
+    if half_distance(q, sds, some) >= IMAGES.distance:
+        tied = apart(q, sds, components_of(target, u[0], units, some, IMAGES.near_tie))
+    alone = flips(target.dim, np.setdiff1d(np.flatnonzero(np.abs(q.mean) >= IMAGES.distance * sds), known))
+    at, *heights = target.log_densities(np.concatenate([q.mean[None], alone * q.mean]))
+    alone = alone[np.array(heights) > at - IMAGES.lower]
+    each = [*(changed(target, q.mean, component) for component in tied), *alone]
+    return [signs for signs in each if is_beyond_a_valley(target, q.mean, signs)]
+
+
+def is_beyond_a_valley(target: Target, mean: Array, signs: Array) -> bool:
+    """Whether the log density rises again, to where there may be mass, on the way to an image of the mean."""
+    first, last = target.log_densities(np.stack([mean, signs * mean]))
+    if not last > first - IMAGES.lower:
+        return False
+    shares = np.linspace(0, 1, IMAGES.places_between)[:, None]
+    way = target.log_densities(mean + shares * (signs - 1) * mean)
+    return bool(np.nan_to_num(way, nan=-np.inf).min() < last - IMAGES.valley)
+
+
+def flips(dim: int, some: Indices) -> Array:
+    """The signs (some, dim) of images in which that of one coordinate is changed."""
+    signs = np.ones((len(some), dim))
+    signs[np.arange(len(some)), some] = -1.0
+    return signs
+
+
+def changed(target: Target, mean: Array, component: Indices) -> Array:
+    """The signs (dim,) of the image by a component, but for entries that are better as they are."""
+    signs = flipped(len(mean), [component])
+    each = np.tile(signs, (len(component), 1))
+    each[np.arange(len(component)), component] = 1.0
+    at, *without = target.log_densities(mean * np.concatenate([signs[None], each]))
+    signs[component[np.array(without) > at + IMAGES.valley]] = 1.0
+    return signs
+
+
+def apart(q: Gaussian, sds: Array, components: list[Indices]) -> list[Indices]:
+    """Those in which q lies apart from its image."""
+    return [each for each in components if half_distance(q, sds, each) >= IMAGES.distance]
+
+
+def with_either_sign(target: Target, u: Array, units: Array, most: float) -> Indices:
+    """Coordinates along which there is no slope above `most` where all of them are zero.
+
+    A density that a change of their signs leaves as it is has none, wherever the others are. A coordinate
+    with a slope is struck out, and is then where it is in u (n, dim).
     """
     some = np.ones(target.dim, dtype=bool)
     for _ in range(IMAGES.rounds):
         slopes = target.gradients_alone(np.where(some, 0.0, u))
-        flat = np.asarray((np.abs(slopes) * sds <= IMAGES.slope).all(axis=0))
+        flat = np.asarray((np.abs(slopes) * units <= most).all(axis=0))
         if not some.any() or flat[some].all():
-            return some
+            return np.flatnonzero(some)
         some &= flat
-    return np.zeros_like(some)
+    return np.flatnonzero(some & False)
 
 
 def half_distance(q: Gaussian, sds: Array, some: Indices) -> float:
@@ -193,16 +265,17 @@ def half_distance(q: Gaussian, sds: Array, some: Indices) -> float:
     return float(np.linalg.norm(np.linalg.lstsq(rows, mean, rcond=None)[0]))
 
 
-def components_of(target: Target, u: Array, sds: Array, some: Indices) -> list[Indices]:
+def components_of(target: Target, u: Array, units: Array, some: Indices, least: float) -> list[Indices]:
     """Those coordinates in sets that change their signs together.
 
     Only in its own set does a coordinate that is not zero give another, which is, a slope.
     """
     centre = u.copy()
     centre[some] = 0.0
-    points = np.tile(centre, (len(some), 1))
-    points[np.arange(len(some)), some] = sds[some]
-    tied = np.abs(target.gradients_alone(points)[:, some]) * sds[some] > IMAGES.slope
+    points = np.tile(centre, (len(some) + 1, 1))
+    points[np.arange(len(some)), some] = units[some]
+    *slopes, at = target.gradients_alone(points)[:, some]
+    tied = np.abs(np.array(slopes) - at) * units[some] > least
     tied, left, found = tied | tied.T, set(range(len(some))), list[Indices]()
     while left:
         own, new = set[int](), {min(left)}
@@ -241,21 +314,13 @@ def equal(target: Target, u: Array, at: Array, order: Indices, signs: Array) -> 
     return bool((np.abs(there - at) <= IMAGES.rounding * (1 + np.abs(at))).all())
 
 
-def all_images(target: Target, u: Array, components: list[Indices]) -> Iterator[tuple[Indices, Array]]:
-    """Order and signs (dim,) of each: every change of signs, of every exchange of components."""
-    dim, at = target.dim, target.log_densities(u)
-    many = len(components) > IMAGES.most_exchanged
-    places = [list(range(len(components)))] if many else map(list, permutations(range(len(components))))
-    orders = list[Indices]()
-    for place in places:
-        order = np.arange(dim)
-        if any(len(components[k]) != len(components[j]) for k, j in enumerate(place)):
-            continue
-        for k, j in enumerate(place):
-            order[components[k]] = components[j]
-        if equal(target, u, at, order, np.ones(dim)):
-            orders.append(order)
-    for order in orders:
-        for changes in product([False, True], repeat=len(components)):
-            changed = [component for component, change in zip(components, changes, strict=True) if change]
-            yield order, flipped(dim, changed)
+def exchanges(target: Target, u: Array, components: list[Indices]) -> Iterator[Indices]:
+    """The orders (dim,) in which components are exchanged, the first of which leaves all as it is."""
+    at, places = target.log_densities(u), range(len(components))
+    for each in permutations(places) if len(components) <= IMAGES.most_exchanged else [tuple(places)]:
+        order = np.arange(target.dim)
+        if all(len(components[k]) == len(components[j]) for k, j in enumerate(each)):
+            for k, j in enumerate(each):
+                order[components[k]] = components[j]
+            if equal(target, u, at, order, np.ones(target.dim)):
+                yield order

@@ -31,7 +31,7 @@ from ppl.methods.correct.evidence import Estimates, of_weights
 from ppl.methods.correct.weight_quality import is_reliable
 from ppl.methods.diagnose.modes import MODE_SEARCH
 from ppl.methods.diagnose.psis import WeightedDraws, psis
-from ppl.methods.moves.images import Images, OneImage, images_of
+from ppl.methods.moves.images import Images, OneImage, images_of, near_images
 from ppl.methods.nested.blocks import Blocks
 from ppl.methods.nested.field import Fields
 from ppl.methods.nested.interpolated import interpolated, interpolated_again
@@ -179,6 +179,8 @@ def weighted_draws(target: Target, starts: list[Array], context: Context) -> Fou
     images = None
     if q := correction.gaussian_of(*gaussian_of(weighted)):
         images = images_of(target, q, context.streams.images)
+        if near_images(target, q, images, context.streams.images):
+            raise Refused("there may be a mode that is nearly the image of another")
     if images:
         target, draws = OneImage(target, images), in_image(draws, images)
         weighted, elbo = of_positive_weight(draws)
