@@ -1,5 +1,7 @@
 """The phases of the compiler: their order, what each makes, and other settings of the same program."""
 
+from functools import cached_property
+
 from click.testing import CliRunner
 
 from ppl.cli.main import app
@@ -18,7 +20,7 @@ def compilation() -> Compilation:
 
 
 def test_a_phase_runs_those_before_it_and_none_after() -> None:
-    trees = [*PHASES][:4]
+    trees = [name for name in PHASES if isinstance(vars(Compilation)[name], cached_property)]
     for count, last in enumerate(trees, 1):
         c = compilation()
         getattr(c, last)

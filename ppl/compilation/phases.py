@@ -155,6 +155,18 @@ class Compilation:
         """The program without discrete parameters."""
         return self.completed[0] if self.discrete is None else self._checked(self.discrete.program)
 
+    def specialised(self, values: Mapping[str, Any]) -> "Compilation":
+        """The compilation for these values of data, where they decide how discrete parameters are summed out.
+
+        Raises:
+            ModelError: these values leave no sum, or tables of more than `most_entries`.
+        """
+        if self.discrete and self.discrete.needs_data:
+            return self.changed(part=None, values=values)
+        if self.discrete:
+            self.discrete.check_sizes(values, self.most_entries)
+        return self
+
     @cached_property
     def factors(self) -> "Factors":
         """What the statements of the program touch."""
@@ -238,6 +250,7 @@ PHASES: Mapping[str, str] = {
     "checked": "Parse the text, resolve names, check types.",
     "completed": "Replace missing data by parameters.",
     "continuous": "Sum out discrete parameters.",
+    "specialised": "Do so again where data decide how.",
     "lowered": "Translate the syntax tree to IR.",
     "program": "Transform the IR into a form (ppl show forms).",
     "code": "Write the form as Python.",

@@ -288,18 +288,15 @@ def conditioned(
             completed = model.changed(missing=frozenset(holes))
             inputs, is_complete = without_holes(inputs, holes, completed.completions)
             model = completed if is_complete else model
-    discrete = model.discrete
     if shared := shared_names(inputs.values):
         from ppl.density.sharded import require_sums_over_rows
 
         require_sums_over_rows(model.lowered, shared)
         model = model.changed(part=model.lowered, sharded=True)
     d = model.data_of(inputs, seed)
-    if discrete:
-        values = model.known_values(d)
-        if discrete.needs_data:
-            model = model.changed(part=None, values=values)
+    if model.discrete:
+        special = model.compilation.specialised(model.known_values(d))
+        if special is not model.compilation:
+            model = replace(model, compilation=special)
             d = model.data_of(inputs, seed)
-        else:
-            discrete.check_sizes(values, model.compilation.most_entries)
     return model, d, inputs.values

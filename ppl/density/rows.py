@@ -13,7 +13,7 @@ import numpy as np
 
 from ppl.data.blocks import is_mapped, row_blocks, taken
 from ppl.data.shares import Share
-from ppl.density.log_density import LogDensity
+from ppl.density.log_density import LogDensity, OfPosterior
 from ppl.density.log_joint import Forms, LogJoint
 from ppl.density.many_points import sizes_of
 from ppl.errors import InferenceError
@@ -53,7 +53,7 @@ ROW_SPLIT = RowLimits()
 
 
 @dataclass(frozen=True, eq=False)
-class ByRows(Target):
+class ByRows(OfPosterior):
     """A posterior whose row terms can be had for any subset of rows; rows count from 0.
 
     It is a target of inference (inference.subsampling.Subsampled): whole by itself, `minibatch(rows)` of it.
@@ -86,10 +86,6 @@ class ByRows(Target):
     def at_hand(self, places: Rows) -> Rows:
         """The rows that this process has read at some places of their order, from 0."""
         return self.share.rows[places] if self.share else places
-
-    @property
-    def dim(self) -> int:
-        return self.posterior.param_unc_num()
 
     @property
     def rows(self) -> Form:
@@ -168,9 +164,6 @@ class ByRows(Target):
         """All rows, each once, as many at a time as `data.blocks` has it."""
         for rows in row_blocks(self.n_rows, self.row_bytes):
             yield Minibatch(self, np.arange(rows.start, rows.stop))
-
-    def explain(self, u: Floats) -> str:
-        return self.posterior.explain(u)
 
     def minibatch(self, rows: Rows) -> "Minibatch":
         return Minibatch(self, rows)

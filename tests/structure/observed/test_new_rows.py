@@ -136,7 +136,9 @@ def test_what_cannot_be_predicted_is_refused(program, new, says):
 def test_an_index_out_of_range_is_named_with_the_line_of_the_program():
     program = "data { int N; array[N] int g; vector[N] y; } parameters { vector[2] a; }\n"
     program += "model { a ~ normal(0, 1); for (n in 1:N)\ny[n] ~ normal(a[g[n]], 1); }"
-    with pytest.raises(InferenceError, match=r"<string>:3:1\n.*y\[n\] ~ normal(?s:.)*Index 0 of `a`, from `g`"):
+    with pytest.raises(
+        InferenceError, match=r"<string>:3:1\n.*y\[n\] ~ normal(?s:.)*Index 0 of `a`, from `g`"
+    ):
         at(program, {"N": 1, "g": [1], "y": [0]}, {"N": 1, "g": [0]}, [0, 0], n=2)
 
 
