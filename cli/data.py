@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ppl.cli.options import STDIN, as_names, split_names, whole_files
-from ppl.files import is_file
+from ppl.cli.options import STDIN, as_names, outputs, split_names, whole_files
+from ppl.files import is_file, refuse_overwriting
 
 if TYPE_CHECKING:
     from ppl.data import Inputs
@@ -46,11 +46,15 @@ def recorded(files: Iterable[Path], more: Iterable[str] = ()) -> str:
 def files_named_by(file: Path, names: Iterable[str]) -> list[Path]:
     """Those of the files that a file names which are there, in its folder, in the current one or below.
 
-    It may be anyone's: a file elsewhere is read only if the user names it.
+    It may be anyone's: a file elsewhere is read only if the user names it. As they are read, the command
+    that runs is refused where it would overwrite one of them.
     """
     folders = [folder.resolve() for folder in (file.parent, Path.cwd())]
     found = [path for path in map(Path, names) if is_file(path)]
-    return [path for path in found if any(path.resolve().is_relative_to(folder) for folder in folders)]
+    there = [path for path in found if any(path.resolve().is_relative_to(folder) for folder in folders)]
+    if command := click.get_current_context(silent=True):
+        refuse_overwriting(outputs(command), there)
+    return there
 
 
 def program_of(run: "DrawsFile", given: Path | None = None) -> Path | None:

@@ -126,6 +126,12 @@ def test_a_saved_fit_names_files_in_its_folder_and_no_other(folder, tmp_path, pp
     assert status == 1 and "no such file in its folder" in " ".join(printed.split())
 
 
+def test_a_file_that_draws_name_is_not_overwritten(folder, ppl_in):
+    status, printed = ppl_in(folder, "plot", "o.csv", "--kind", "predictive", "--report", "d.json")
+    assert status == 1 and "d.json is read, and the output would overwrite it" in " ".join(printed.split())
+    assert (folder / "d.json").read_text() == '{"N": 2, "y": [1, 2]}'
+
+
 def test_levels_are_cleaned_in_the_names_of_tables():
     program = "data { int N, J; array[N] int<lower=1, upper=J> g; vector[N] y; } parameters { vector[J] u; } "
     program += "model { u ~ std_normal(); y ~ normal(u[g], 1); }"
