@@ -52,8 +52,9 @@ def test_data_that_no_program_declares_are_named_when_asked(run):
 def test_data_that_are_nearly_what_is_declared_are_always_named(run):
     Path("more.json").write_text(json.dumps({**DATA, "n": 7, "y1": [2]}))
     short = ("variational", "toy.model", "more.json", "--algorithm", "laplace", "--draws", 5)
-    status, _, err = run(*short)
+    status, out, err = run(*short, "--diagnostic-file", "d.csv")
     assert status == 0 and "`y1`" not in err
+    assert "d.csv has no rows: the run evaluated the ELBO once" in out
     assert "more.json: `n` is not used; the program declares `N`: did you mean that?\n" in err
     assert run(*short, "-q")[2] == ""
 
