@@ -203,7 +203,9 @@ def variational(
         print(report.json_report(fit, files, columns, style), file=out)
     report.report(console, fit, files, columns, style, named=bool(variables), verbose=verbose)
     if diagnostic_file and not len(fit.elbo_trace):
-        report.sentence(console, f"{diagnostic_file} has no rows: the run evaluated the ELBO once, at its end.")
+        report.sentence(
+            console, f"{diagnostic_file} has no rows: the run evaluated the ELBO once, at its end."
+        )
     level = fit.level
     if then and fit.outcome.ending is not Ending.INTERRUPTED:
         if fit.verdict.level is Level.GOOD:
