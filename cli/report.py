@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import gettempdir
+from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
@@ -15,15 +16,19 @@ from ppl.cli.output import wrapped
 from ppl.files import STDOUT
 from ppl.kernel.advi.outcome import Ending, Outcome
 from ppl.kernel.draws.columns import folded
-from ppl.results.fits.chains import Chains
+from ppl.late import LateModule
 from ppl.results.fits.density import varies
 from ppl.results.fits.fit import Fit
-from ppl.results.report import machine
 from ppl.results.report.style import TableStyle
 from ppl.results.report.summary import Summary, as_text
 from ppl.run.checkpoint import Checkpoint
 from ppl.run.processes import ended_in_order
 from ppl.run.progress_display import nats
+
+if TYPE_CHECKING:
+    from ppl.results.fits.chains import Chains
+
+machine = LateModule("ppl.results.report.machine")
 
 SUMMARY_ROWS = 20
 """Rows of the summary that is printed at the end of a run."""
@@ -73,7 +78,7 @@ ENGINES = {"nuts": "NUTS", "batch": "Short chains of HMC"}
 
 def report_chains(
     console: Console,
-    chains: Chains,
+    chains: "Chains",
     columns: Sequence[str],
     style: TableStyle,
     named: bool,
@@ -87,7 +92,7 @@ def report_chains(
 
 
 def print_table(
-    console: Console, fit: Fit | Chains, columns: Sequence[str], style: TableStyle, named: bool, file: Path
+    console: Console, fit: "Fit | Chains", columns: Sequence[str], style: TableStyle, named: bool, file: Path
 ) -> None:
     """The table with its first line in bold."""
     for k, line in enumerate(table(fit, columns, style, named, console.width, file)):
@@ -99,13 +104,13 @@ def sentence(console: Console, text: str) -> None:
     console.print(text, highlight=False, markup=False, soft_wrap=not console.is_terminal)
 
 
-def summary(fit: Fit | Chains, columns: Sequence[str], style: TableStyle) -> Summary:
+def summary(fit: "Fit | Chains", columns: Sequence[str], style: TableStyle) -> Summary:
     """The rows of these columns, in their order."""
     return fit.summary(columns, style.interval, style.hdi, style.sig_figs).only(columns)
 
 
 def table(
-    fit: Fit | Chains, columns: Sequence[str], style: TableStyle, named: bool, width: int, file: Path
+    fit: "Fit | Chains", columns: Sequence[str], style: TableStyle, named: bool, width: int, file: Path
 ) -> list[str]:
     """The lines of the table, an empty one last; all `columns` where they were asked for.
 

@@ -17,7 +17,7 @@ from ppl.kernel.advi.families import FAMILIES
 from ppl.kernel.advi.outcome import Outcome
 from ppl.kernel.advi.steps import STEPS
 from ppl.kernel.advi.stopping import STOPPING
-from ppl.methods.recipes import RECIPES
+from ppl.methods.recipes import RECIPES, recipe_of
 from ppl.methods.run.settings import Settings
 from ppl.results.report.compare import Compared, Comparison
 from ppl.results.report.loo import Loo
@@ -59,7 +59,7 @@ TABLES = {
     for table, parts in [
         ("ESTIMATORS", ESTIMATORS),
         ("FAMILIES", {name: type(make(2)) for name, make in FAMILIES.items()}),
-        ("RECIPES", RECIPES),
+        ("RECIPES", {name: recipe_of(name) for name in RECIPES}),
         ("STEPS", {name: type(make(0.1)) for name, make in STEPS.items()}),
         ("STOPPING", {name: type(make(100, 10, 0.01)) for name, make in STOPPING.items()}),
     ]

@@ -125,7 +125,6 @@ def variational(
     from ppl.compile import model_of
     from ppl.methods.run.phases import OF_CHAINS, phases_of
     from ppl.results.files.formats import require_name_of_fit, save_draws
-    from ppl.results.fits.chains import sample_with
     from ppl.results.fits.fit import fit_with_journal
     from ppl.run.checkpoint import CheckpointOptions
     from ppl.run.memory_needed import require_memory
@@ -211,6 +210,8 @@ def variational(
         if fit.verdict.level is Level.GOOD:
             where = f"The verdict is good: NUTS was not run. {output} holds draws of the posterior."
         else:
+            from ppl.results.fits.chains import sample_with
+
             of_chains = SampleSettings(seed=options.seed, backend=options.backend, device=options.device)
             with on_stderr(OF_CHAINS, refresh, quiet, err) as listener:
                 chains = sample_with(posterior, of_chains, listener, fit.warm_start)

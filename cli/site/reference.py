@@ -114,9 +114,9 @@ def algorithms() -> Iterator[str]:
 
 def source_of(algorithm: str) -> str:
     """What the room of an algorithm says of it: how it works, and its papers."""
-    from ppl.methods.recipes import RECIPES
+    from ppl.methods.recipes import recipe_of
 
-    return inspect.getdoc(sys.modules[RECIPES[algorithm].__module__]) or ""
+    return inspect.getdoc(sys.modules[recipe_of(algorithm).__module__]) or ""
 
 
 def settings_table(record: type) -> str:

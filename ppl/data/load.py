@@ -6,17 +6,17 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Protocol, TypeGuard
 
-from ppl.data.archive import read_npz
 from ppl.data.bounded_read import BadText, read_bytes, repeated, require_room_for
-from ppl.data.csv_text import parse_csv
 from ppl.data.inputs import Inputs, Rows
 from ppl.data.json_text import parse_json
 from ppl.data.levels import column_of
-from ppl.data.r_dump import parse_r_dump
 from ppl.errors import DataError, MissingPackage
 from ppl.files import require_file
+from ppl.late import LateModule
 from ppl.system.distribution import requirements
 
+archive, csv_text = LateModule("ppl.data.archive"), LateModule("ppl.data.csv_text")
+r_dump = LateModule("ppl.data.r_dump")
 BYTES_A_NUMBER = 8
 """Of a table's number in memory; a compressed file of equal ones has next to none."""
 
@@ -116,7 +116,7 @@ def of_json(text: bytes, label: str) -> Inputs:
 
 
 def _csv(path: Path, packed: bool) -> Inputs:
-    values, lines = parse_csv(read_bytes(path, packed))
+    values, lines = csv_text.parse_csv(read_bytes(path, packed))
     return Inputs(values, str(path), columns=dict.fromkeys(values, Rows(len(lines), lines)))
 
 
@@ -143,9 +143,9 @@ def _parquet(path: Path, packed: bool) -> Inputs:
 READERS: Mapping[str, Callable[[Path, bool], Inputs]] = {
     ".json": lambda path, packed: of_json(read_bytes(path, packed, begins=b"{"), str(path)),
     ".csv": _csv,
-    ".npz": lambda path, packed: Inputs(read_npz(path), str(path)),
+    ".npz": lambda path, packed: Inputs(archive.read_npz(path), str(path)),
     ".parquet": _parquet,
-    ".r": lambda path, packed: Inputs(parse_r_dump(read_bytes(path, packed)), str(path)),
+    ".r": lambda path, packed: Inputs(r_dump.parse_r_dump(read_bytes(path, packed)), str(path)),
 }
 """By suffix, without the .gz of a file that is packed."""
 KNOWN = ".json, .json.gz, .csv, .csv.gz, .npz, .parquet, .R"

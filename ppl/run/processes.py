@@ -1,16 +1,20 @@
 """Tasks beside each other: a process each, as many at a time as there are cores."""
 
-import multiprocessing
 import os
 import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from multiprocessing.connection import Connection, wait
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from ppl.errors import InferenceError, PPLError
+from ppl.late import LateModule
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
+multiprocessing, connection = LateModule("multiprocessing"), LateModule("multiprocessing.connection")
 
 T = TypeVar("T")
 
@@ -82,11 +86,11 @@ def _at_once(tasks: Sequence[Task[T]], hear: Tell, killed: str, partial: bool) -
             process.join()
 
 
-def _answers(began: Mapping[Connection, Any], hear: Tell, killed: str) -> dict[Connection, Any]:
+def _answers(began: "Mapping[Connection, Any]", hear: Tell, killed: str) -> "dict[Connection, Any]":
     """What every process sends at its end; until then, what it says. The first to fail ends all."""
     answers: dict[Connection, Any] = {}
     while left := [here for here in began if here not in answers]:
-        for here in cast(list[Connection], wait(left)):
+        for here in cast(list["Connection"], connection.wait(left)):
             try:
                 message = here.recv()
             except EOFError:
@@ -124,7 +128,7 @@ def _passed_on(processes: Sequence[Any]) -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _run(there: Connection, task: Task[Any], partial: bool) -> None:
+def _run(there: "Connection", task: Task[Any], partial: bool) -> None:
     """In a process of its own, where what the program prints goes past the bar, which is another's."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
     signal.signal(signal.SIGINT, _interrupt_once)

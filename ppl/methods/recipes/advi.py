@@ -23,9 +23,10 @@ from ppl.kernel.advi.stopping.relative_elbo import RelativeElbo
 from ppl.kernel.advi.target import Target
 from ppl.methods.correct.correction import will_move
 from ppl.methods.initialise.starting import Start
-from ppl.methods.recipes.nested import Refused, by_blocks
+from ppl.methods.recipes.nested import by_blocks
 from ppl.methods.recipes.optimising import Loop, initialise, path_without_steps, run_loop
 from ppl.methods.recipes.parts import algorithm_of, etas_of, stopping_of, with_noise
+from ppl.methods.recipes.refusals import Refused
 from ppl.methods.recipes.result import Path, Result, result_of
 from ppl.methods.refine.family_upgrade import at_start, upgrade
 from ppl.methods.refine.newton_by_rows import at_mode_of_all_rows

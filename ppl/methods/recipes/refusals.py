@@ -11,6 +11,10 @@ GAUSSIAN = ("laplace", "nested", "pathfinder", "optimize")
 FROM_LOG_Q = ("sticking-the-landing", "black-box")
 
 
+class Refused(Exception):
+    """Why there are no good draws of nested blocks, in a clause."""
+
+
 def refuse(settings: Settings) -> None:
     """Raises InferenceError for the first choice that makes no sense."""
     for reason in _reasons(settings):

@@ -1,7 +1,6 @@
 """What differs between ArviZ 0.2x, which has InferenceData, and ArviZ 1, which has xarray's DataTree."""
 
 from collections.abc import Mapping, Sequence
-from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from io import BytesIO
 from typing import Any
@@ -64,6 +63,8 @@ def group_names(found: Any) -> list[str]:
 
 def _package(what: str) -> Any:
     """arviz-base, which ArviZ 1 is built on, or the whole of an older ArviZ."""
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         older = version("arviz").startswith("0.")
     except PackageNotFoundError:

@@ -40,8 +40,6 @@ from ppl.results.files import stan_csv
 from ppl.results.files.config import as_json, comment_lines
 from ppl.results.files.formats import require_name_of_fit
 from ppl.results.files.provenance import Provenance
-from ppl.results.fits import saved
-from ppl.results.fits.chains import Chains, sample_from
 from ppl.results.fits.log_evidence import evidence_of, no_evidence, unknown_evidence
 from ppl.results.fits.metric import save_warm_start
 from ppl.results.fits.notes import advice_on, codes, non_centred_forms
@@ -50,24 +48,21 @@ from ppl.results.report.style import TableStyle
 from ppl.results.report.summary import Summary, as_html, summarise
 from ppl.run.checkpoint import Checkpoint, CheckpointOptions
 from ppl.run.checksum import NONSENSE, damage_reported
-from ppl.run.driver import draws_of, fit_posterior, threads_of_fit
+from ppl.run.driver import FitDraws, draws_of, fit_posterior, threads_of_fit
 from ppl.run.identity import entries_of, refuse_mismatch
 from ppl.run.keywords import RunOptions, SampleKeywords, VariationalKeywords, take_options, takes
 from ppl.run.listener import Deadline, Interrupted, listener_of, logging_stages
 from ppl.run.memory_needed import memory_required, require_memory
-from ppl.run.more_draws import (
-    MORE_DRAWS_STREAM,
-    OF_SEVERAL_GAUSSIANS,
-    Found,
-    columns_of_more_draws,
-    more_draws,
-)
 from ppl.run.table import Table, failures
 
 if TYPE_CHECKING:
     import pandas as pd
 
-updating = LateModule("ppl.results.fits.updating")
+    from ppl.results.fits.chains import Chains
+    from ppl.run.more_draws import Found
+
+markov, saved = LateModule("ppl.results.fits.chains"), LateModule("ppl.results.fits.saved")
+more, updating = LateModule("ppl.run.more_draws"), LateModule("ppl.results.fits.updating")
 BELOW_GOOD = (Level.USABLE, Level.POOR)
 
 
@@ -461,9 +456,11 @@ class Fit(VariablesOfDraws):
             >>> fit.sample(50).shape
             (50, 34)
         """
-        if self.settings.algorithm not in OF_SEVERAL_GAUSSIANS:
+        if self.settings.algorithm not in more.OF_SEVERAL_GAUSSIANS:
             return self.more(n, seed).draws()
-        return columns_of_more_draws(self.posterior, self.settings, self._settings_for(n, seed), self.result)
+        own = self._settings_for(n, seed)
+        columns: Floats = more.columns_of_more_draws(self.posterior, self.settings, own, self.result)
+        return columns
 
     def _settings_for(self, n: int, seed: int | None) -> Settings:
         """The settings with n draws."""
@@ -483,10 +480,10 @@ class Fit(VariablesOfDraws):
             InferenceError: the density is not finite where the approximation lies, or the draws of the
                 algorithm are not those of one approximation.
         """
-        return more_of(self.posterior, self._settings_for(n, seed), Found.of(self.result), progress)
+        return more_of(self.posterior, self._settings_for(n, seed), more.Found.of(self.result), progress)
 
     @takes(SampleKeywords)
-    def then_sample(self, **keywords: Any) -> Chains:
+    def then_sample(self, **keywords: Any) -> "Chains":
         """Draws of the posterior by NUTS. Each chain starts at a draw of q, in coordinates scaled by q.
 
         Use it if the verdict is not good. The defaults of seed and backend are those of the fit. A poor
@@ -504,7 +501,7 @@ class Fit(VariablesOfDraws):
         """
         settings = self.settings
         usual = {"seed": settings.seed, "backend": settings.backend, "device": settings.device}
-        chains = sample_from(self.posterior, {**usual, **keywords}, self.warm_start)
+        chains: Chains = markov.sample_from(self.posterior, {**usual, **keywords}, self.warm_start)
         if chains.level is Level.POOR:
             warn_caller(chains.judgement, PoorFitWarning)
         return chains
@@ -727,19 +724,19 @@ class Conditions(Protocol):
 
 @memory_required()
 def more_of(
-    posterior: LogDensity, settings: Settings, found: Found, progress: Listener | bool | None = None
+    posterior: LogDensity, settings: Settings, found: "Found", progress: Listener | bool | None = None
 ) -> Fit:
     """A fit with fresh draws of what was found, of which the settings have the number and the seed.
 
     Raises InferenceError as `Fit.more` does.
     """
-    if settings.algorithm in OF_SEVERAL_GAUSSIANS:
+    if settings.algorithm in more.OF_SEVERAL_GAUSSIANS:
         raise InferenceError(
             f"The draws of {settings.algorithm} are resampled from several Gaussians, so more "
             f"draws need another run, with draws = {settings.draws}."
         )
     with listener_of(progress, phases_of_draws(settings)) as listen:
-        fresh = more_draws(posterior, settings, found, listen)
+        fresh: FitDraws = more.more_draws(posterior, settings, found, listen)
     return Fit(posterior, settings, *fresh, later_draws=True)
 
 
@@ -764,7 +761,7 @@ def load_fit(
     with threads_of_fit(posterior), listener_of(progress, (Phase.VARIABLES,)) as listen:
         with damage_reported(path, kinds=(InferenceError, *NONSENSE)):  # it had a density when it was saved
             result, later = saved.result_of(record, posterior), saved.later_draws(record)
-        key = MORE_DRAWS_STREAM if later else 0
+        key = more.MORE_DRAWS_STREAM if later else 0
         draws = draws_of(posterior, settings, result, key, listen)
         return Fit(posterior, settings, *draws, later_draws=later)
 
@@ -775,7 +772,7 @@ class Opened(NamedTuple):
     record: Mapping[str, Any]
     posterior: LogDensity
     settings: Settings
-    found: Found
+    found: "Found"
 
     def more(self, n: int, seed: int, progress: Listener | bool | None = None) -> Fit:
         """`n` draws that are not those of the fit; see `Fit.more`."""

@@ -14,7 +14,6 @@ from ppl.arguments import checks
 from ppl.data import Given
 from ppl.data.load import is_frame
 from ppl.density.completions import completed_draws
-from ppl.density.discrete import most_probable, probabilities
 from ppl.density.log_density import LogDensity
 from ppl.errors import InferenceError
 from ppl.kernel.draws.columns import (
@@ -43,7 +42,6 @@ from ppl.results.files.axes import Axes, Coords, Declared, Dims
 from ppl.results.files.config import Config, Metadata, as_json
 from ppl.results.files.declared_axes import declared_axes
 from ppl.results.report.log_lik import POINTWISE, LogLik, of_draws
-from ppl.results.report.loo import Loo, LooByOutcome, loo_by_outcome
 from ppl.results.report.style import TableStyle
 from ppl.results.report.summary import Summary
 from ppl.run.identity import positive_transform
@@ -59,10 +57,12 @@ if TYPE_CHECKING:
     from ppl.results.fits.expected import Expected
     from ppl.results.fits.scenarios import Effects
     from ppl.results.pictures.plots import Plots
+    from ppl.results.report.loo import Loo, LooByOutcome
 
 by_row, new_rows = LateModule("ppl.results.fits.by_row"), LateModule("ppl.results.fits.new_rows")
 expected, scenarios = LateModule("ppl.results.fits.expected"), LateModule("ppl.results.fits.scenarios")
 pictures = LateModule("ppl.results.pictures.plots")
+discrete, loo = LateModule("ppl.density.discrete"), LateModule("ppl.results.report.loo")
 """What few fits are asked for, which imports the compiler."""
 
 
@@ -475,11 +475,13 @@ class VariablesOfDraws(ABC):
         return [*by_row.log_liks(rows, log_ratios, where)]
 
     @overload
-    def loo(self, outcome: None = None, log_lik: str = POINTWISE) -> Loo | LooByOutcome: ...
+    def loo(self, outcome: None = None, log_lik: str = POINTWISE) -> "Loo | LooByOutcome": ...
     @overload
-    def loo(self, outcome: str | Sequence[str], log_lik: str = POINTWISE) -> Loo: ...
+    def loo(self, outcome: str | Sequence[str], log_lik: str = POINTWISE) -> "Loo": ...
     @checks
-    def loo(self, outcome: str | Sequence[str] | None = None, log_lik: str = POINTWISE) -> Loo | LooByOutcome:
+    def loo(
+        self, outcome: str | Sequence[str] | None = None, log_lik: str = POINTWISE
+    ) -> "Loo | LooByOutcome":
         """The ELPD of left-out rows by PSIS-LOO, in nats; of several outcomes a mapping, by name.
 
         `outcome` chooses one outcome. Several, `["y1", "y2"]`, are one whose row n is row n of each: their
@@ -500,7 +502,8 @@ class VariablesOfDraws(ABC):
             >>> loo.outcome, loo.elpds.shape, bool(-34 < loo.elpd < -29)
             ('y', (8,), True)
         """
-        return loo_by_outcome(self._pointwise(outcome, log_lik), self.level)
+        found: Loo | LooByOutcome = loo.loo_by_outcome(self._pointwise(outcome, log_lik), self.level)
+        return found
 
     @property
     def discrete(self) -> tuple[str, ...]:
@@ -525,7 +528,7 @@ class VariablesOfDraws(ABC):
             >>> compile_model(program).condition().variational(seed=1).probabilities("z").shape
             (2,)
         """
-        each: Floats = probabilities(self.posterior, self.draws_u, name)
+        each: Floats = discrete.probabilities(self.posterior, self.draws_u, name)
         return np.mean(each, axis=0)  # type: ignore[no-any-return]
 
     @checks
@@ -537,7 +540,7 @@ class VariablesOfDraws(ABC):
         Raises:
             InferenceError: there is no such discrete parameter.
         """
-        found = most_probable(self.posterior, self.draws_u)
+        found = discrete.most_probable(self.posterior, self.draws_u)
         if name not in found:
             raise InferenceError(f"`{name}` is not a discrete parameter; they are {', '.join(found)}.")
         return found[name]

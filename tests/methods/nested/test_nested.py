@@ -2,7 +2,6 @@
 
 import math
 from functools import cached_property
-from importlib import import_module
 
 import numpy as np
 import pytest
@@ -38,8 +37,9 @@ from ppl.methods.nested.structure import STRUCTURE, Structure, is_dense, structu
 from ppl.methods.nested.structure import blocks_of as blocks_in
 from ppl.methods.nested.student_ts import StudentTs
 from ppl.methods.nested.weighted_draws import Drawn, Round, together
-from ppl.methods.recipes import fit
+from ppl.methods.recipes import blocks, fit
 from ppl.methods.recipes.nested import by_blocks
+from ppl.methods.recipes.refusals import Refused
 from ppl.methods.run.context import Context
 from ppl.methods.run.settings import Settings
 from ppl.records import dataclass, replace
@@ -940,11 +940,10 @@ def test_groups_are_integrated_out_where_laplace_is_wrong_about_their_marginal()
 
 
 def test_draws_with_uneven_weights_are_where_chains_begin(monkeypatch):
-    nested = import_module("ppl.methods.recipes.nested")
-    monkeypatch.setattr(nested, "is_reliable", lambda weights: False)
+    monkeypatch.setattr(blocks, "is_reliable", lambda weights: False)
     target = Groups(Y)
     result = fit(target, Settings(seed=3))
     assert result.verdict.made is DrawSource.MOVED and result.verdict.level is Level.GOOD
     assert "integrated out" in result.outcome.reason
-    with pytest.raises(nested.Refused, match="too uneven"):
+    with pytest.raises(Refused, match="too uneven"):
         by_blocks(target, 2.0, Context.of(Settings(seed=3, move=False)))

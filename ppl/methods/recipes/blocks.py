@@ -1,0 +1,177 @@
+"""Blocks of latent variables integrated out, where a target has them (see nested.py), and the result."""
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ppl.kernel.advi.elbo import Elbo
+from ppl.kernel.advi.families.family import Family
+from ppl.kernel.advi.families.full_rank import FullRank
+from ppl.kernel.advi.families.mean_field import MeanField
+from ppl.kernel.advi.numerics.parts import by_columns
+from ppl.kernel.advi.outcome import Ending, Outcome, interrupted
+from ppl.kernel.advi.progress import Phase, Progress
+from ppl.kernel.advi.target import Array, Target, finite
+from ppl.memory import NoRoom, require_room
+from ppl.methods.correct import correction
+from ppl.methods.correct.bridge import of_weighted
+from ppl.methods.correct.correction import DrawSource, moved_on, resample
+from ppl.methods.correct.evidence import Estimates, of_weights
+from ppl.methods.correct.weight_quality import is_reliable
+from ppl.methods.diagnose.modes import MODE_SEARCH
+from ppl.methods.diagnose.psis import WeightedDraws, psis
+from ppl.methods.moves.images import Images, OneImage, images_of, near_images
+from ppl.methods.nested.blocks import Blocks
+from ppl.methods.nested.field import Fields
+from ppl.methods.nested.interpolated import interpolated, interpolated_again
+from ppl.methods.nested.marginal import Marginal, climb
+from ppl.methods.nested.modes_beside import BESIDE, has_other_modes, has_other_peaks
+from ppl.methods.nested.outer import OUTER, mixture_over, one_over
+from ppl.methods.nested.sparse import Field
+from ppl.methods.nested.structure import Structure
+from ppl.methods.nested.student_ts import moments
+from ppl.methods.nested.weighted_draws import Drawn, drawn
+from ppl.methods.numerics.log_sums import log_sum_exp
+from ppl.methods.recipes.refusals import Refused
+from ppl.methods.recipes.result import Path, Result, result_with
+from ppl.methods.run.context import Context
+
+PROPOSALS = 2048
+"""Weighted draws to resample from, or twice as many as are written."""
+COPIES = 2
+"""How often these are in memory at once."""
+LEAST_EFFECTIVE_SHARE = 0.3
+"""How many of these count, by the effective sample size, is enough."""
+MOST_LOST = 0.01
+"""The share of the posterior where no draws by blocks can be made."""
+MOST_UNSURE = 0.05
+"""The share where few draws of the rest have most weight: their mean is mostly too small, and tails short."""
+MOST_CORRELATED = 100
+"""Dimensions above which the Gaussian that is kept of the draws has no correlations."""
+NESTED_STEPS = 3
+"""What is reported of: the mode of the outer coordinates, a mixture over them, the draws."""
+
+
+class Found(NamedTuple):
+    """A point where it began, weighted draws, and ELBO and evidence by these and those without weight.
+
+    `uneven` is why the weights alone do not do, "" where they do.
+    """
+
+    start: Array
+    draws: WeightedDraws
+    elbo: Elbo
+    evidence: Estimates
+    uneven: str
+    images: Images | None = None
+
+
+def resampled(target: Target, found: Found, context: Context) -> Result:
+    """The result of weighted draws, or of chains that begin there where a few moves change them.
+
+    Where the weights are uneven, of chains, and Refused where there can be none.
+    """
+    settings, streams = context.settings, context.streams
+    family, params = gaussian_of(found.draws)
+    made = resample(found.draws, settings.draws, streams.draws, DrawSource.NESTED)
+    drawn = replace(made, evidence=found.evidence)
+    corrected = drawn
+    if settings.move is not False:
+        one = OneImage(target, found.images) if found.images else target
+        corrected = moved_on(one, drawn, streams.draws, context.listen, reliable=not found.uneven)
+    if found.uneven and not corrected.interrupted and corrected.made is not DrawSource.MOVED:
+        raise Refused(found.uneven)
+    outcome = Outcome(Ending.CONVERGED, "the latent variables were integrated out")
+    if corrected.interrupted:
+        outcome = interrupted("while draws were moved")
+    path = Path(start=found.start, outcome=outcome, at_maximum=True)
+    corrected = replace(corrected, images=found.images)
+    return result_with(context, family, params, path, found.draws, found.elbo, corrected)
+
+
+def weighted_draws(
+    target: Target, structure: Structure | Field, starts: list[Array], context: Context
+) -> Found:
+    """Draws with their weights; Refused as `nested.by_blocks` is."""
+    rng, settings = context.streams.nested, context.settings
+
+    def tell(step: int) -> None:
+        context.listen(Progress(Phase.NESTED, step, NESTED_STEPS))
+
+    tell(0)
+    inner = Fields(target, structure) if isinstance(structure, Field) else Blocks(target, structure)
+    marginals = [Marginal(inner, start[structure.outer], inner.latent(start[None])[0]) for start in starts]
+    first = climb(marginals[0])
+    if first is None:
+        raise Refused("the other parameters have no mode once the blocks are integrated out")
+    tell(1)
+    peak = interpolated(first, rng)
+    mixture = mixture_over(peak, rng)
+    if mixture is None:  # draws say where Laplace is wrong
+        mixture = one_over(peak.gaussian)
+    peak = interpolated_again(peak, mixture.draws(OUTER.draws, rng))
+    if has_other_modes(peak.marginal, mixture.draws(BESIDE.outer_points, rng), rng):
+        raise Refused("a block has several modes")
+    if has_other_peaks(first, marginals[1:]):
+        raise Refused("the other parameters have several modes")
+    tell(2)
+    count = max(PROPOSALS, 2 * settings.draws)
+    try:
+        require_room((COPIES, count, target.dim), "an array of draws by blocks")
+    except NoRoom as no_room:
+        raise Refused(str(no_room)) from None
+    draws = drawn(peak, mixture, count, rng)
+    if draws.missed > MODE_SEARCH.missed_mass:
+        raise Refused("there is mass far from the mode of the other parameters")
+    if draws.lost > MOST_LOST:
+        raise Refused(f"{draws.lost:.0%} of the posterior could not be drawn by blocks")
+    if (unsure := float(np.exp(draws.weights.log_weights)[draws.unsure].sum())) > MOST_UNSURE:
+        others = "the others given a few parameters"
+        raise Refused(f"for {unsure:.0%} of the posterior no Gaussian approximates {others}")
+    weighted, elbo = of_positive_weight(draws)
+    images = None
+    if q := correction.gaussian_of(*gaussian_of(weighted)):
+        images = images_of(target, q, context.streams.images)
+        if near_images(target, q, images, context.streams.images):
+            raise Refused("there may be a mode that is nearly the image of another")
+    if images:
+        target, draws = OneImage(target, images), in_image(draws, images)
+        weighted, elbo = of_positive_weight(draws)
+    evidence = of_weighted(target, of_weights(draws.weights), weighted, draws.n, rng)
+    figures = f"k-hat {draws.weights.khat:.2f}, effective sample size {draws.weights.ess:.0f}"
+    uneven = f"the weights of draws by blocks are too uneven ({figures} of {draws.n})"
+    if draws.weights.ess < LEAST_EFFECTIVE_SHARE * count:
+        raise Refused(uneven)
+    return Found(starts[0], weighted, elbo, evidence, "" if is_reliable(draws.weights) else uneven, images)
+
+
+def in_image(draws: Drawn, images: Images) -> Drawn:
+    """The same by the density of `OneImage`."""
+    u, positive = draws.points_with_weight()
+    log_p = np.full(draws.n, -np.inf)
+    log_p[positive] = images.counted(u, draws.log_p[positive])
+    return draws._replace(log_p=log_p, weights=psis(finite(log_p - draws.log_q)))
+
+
+def of_positive_weight(draws: Drawn) -> tuple[WeightedDraws, Elbo]:
+    """Those that have a weight, and the ELBO by all."""
+    u, positive = draws.points_with_weight()
+    # Weights of the others are zero.
+    weights = replace(draws.weights, log_weights=draws.weights.log_weights[positive])
+    weighted = WeightedDraws(u, draws.log_p[positive], draws.log_q[positive], weights)
+    # The importance-weighted ELBO (Burda, Grosse and Salakhutdinov 2016, equation 8).
+    value = float(log_sum_exp(draws.log_ratios)) - np.log(draws.n)
+    elbo = Elbo(value, float(np.sqrt(max(1 / draws.weights.ess - 1 / draws.n, 0.0))), 0)
+    return weighted, elbo
+
+
+def gaussian_of(draws: WeightedDraws) -> tuple[Family, Array]:
+    """The Gaussian with the mean and covariance of the draws, in many dimensions its variances alone."""
+    dim, weights = draws.u.shape[1], np.exp(draws.weights.log_weights)
+    if dim > MOST_CORRELATED:
+        sds = by_columns(lambda some: np.sqrt(weights @ (some - weights @ some) ** 2), draws.u)
+        return MeanField(dim), np.concatenate([weights @ draws.u, np.log(sds)])
+    mean, covariance = moments(draws.u, weights)
+    full = FullRank(dim)
+    return full, full.of(mean, np.linalg.cholesky(covariance))
