@@ -23,7 +23,7 @@ SOBOL_SPACING = 2.0**-SOBOL_BITS
 MAGNITUDES = 1 << np.arange(SOBOL_BITS - 1, -1, -1, dtype=np.uint32)
 
 TABLE = files(__package__).joinpath("sobol_directions.txt").read_text(encoding="utf-8").splitlines()
-DIRECTIONS = tuple(tuple(map(int, row.split())) for row in TABLE if row[0] != "#")
+DIRECTIONS = tuple(row for row in TABLE if row[0] != "#")
 MOST_DIMENSIONS = 1 + len(DIRECTIONS)
 
 
@@ -50,7 +50,7 @@ def sobol(n: int, dim: int, rng: np.random.Generator) -> Array:
 def _directions(dim: int) -> Bits:
     """The direction numbers (dim, bits) in units of 2^-bits, by the recurrence of the polynomials."""
     numbers = [[1] * SOBOL_BITS]
-    for polynomial, *row in DIRECTIONS[: dim - 1]:
+    for polynomial, *row in (map(int, line.split()) for line in DIRECTIONS[: dim - 1]):
         degree = len(row)
         taps = [k for k in range(1, degree) if polynomial >> (degree - k) & 1]
         for j in range(degree, SOBOL_BITS):
