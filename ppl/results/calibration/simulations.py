@@ -95,7 +95,7 @@ def program_text(model: Any) -> str:
     Raises:
         ModelError: the program cannot be simulated; says why, where, and what to do.
     """
-    return print_program(simulator_of(*model.compilation.checked).program)
+    return print_program(simulator_of(model.compilation.factors))
 
 
 def simulations_of(
@@ -113,7 +113,7 @@ def simulations_of(
     """
     parameters = tuple(d.name for d in model.compilation.checked[0].parameters)
     if simulator is None:
-        simulator = model.of_program(simulator_of(*model.compilation.checked).program)
+        simulator = model.of_program(simulator_of(model.compilation.factors))
     posterior = simulator.condition(data)
     own = {v.name for v in posterior.declared(include_tp=True, include_gq=True)}
     simulated = tuple(name for name in model.data_schema if name in own)

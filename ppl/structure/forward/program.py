@@ -14,30 +14,22 @@ from ppl.kernel.language.walk import assigned_variables, variables
 from ppl.kernel.language.walk import statements as statements_in
 from ppl.programs.fresh_names import FreshNames
 from ppl.programs.rewriting import Stmts, code, copied, expr, indexed, rewrite, variable
-from ppl.records import dataclass, replace
+from ppl.records import replace
+from ppl.structure.factors import Factors
 from ppl.structure.forward.draw_statements import Drawing, drawn, root
 from ppl.structure.refused import not_simulated as refused
 from ppl.types import rank
 
 
-@dataclass(frozen=True)
-class Simulator:
-    """`program` has no parameters; its generated quantities are `parameters`, then the `simulated` data.
+def simulator_of(factors: Factors) -> ast.Program:
+    """The program read forward, without parameters: its generated quantities are these, then simulated data.
 
     Its data are those of the program but the simulated ones.
-    """
-
-    program: ast.Program
-    parameters: tuple[str, ...]
-    simulated: tuple[str, ...]
-
-
-def simulator_of(program: ast.Program, facts: Facts) -> Simulator:
-    """The program read forward.
 
     Raises:
         ModelError: it cannot be; says why, where, and what to do.
     """
+    program, facts = factors.program, factors.facts
     parameters = {d.name: d for d in program.parameters}
     body = [*program.transformed_parameters, *map(as_tilde, program.model)]
     tildes = [s for s in statements_in(body) if isinstance(s, ast.Tilde)]
@@ -50,8 +42,9 @@ def simulator_of(program: ast.Program, facts: Facts) -> Simulator:
     names_drawn = frozenset([*parameters, *(d.name for d in simulated)])
     transformed = [s for s in program.transformed_parameters if isinstance(s, ast.Declaration)]
     computed = frozenset(s.name for s in transformed)
-    own = {f.name: f for f in program.functions}
-    known = Drawing(facts, parameters, names_drawn, computed, repeated, own, FreshNames.of(program))
+    known = Drawing(
+        facts, parameters, names_drawn, computed, repeated, factors.functions, FreshNames.of(program)
+    )
     ordered = tuple(out for s in in_order(body, _cyclic) for out in _with_draws(s, known))
     made = replace(
         program,
@@ -66,7 +59,7 @@ def simulator_of(program: ast.Program, facts: Facts) -> Simulator:
             ast.Block(program.span, (*_without_prior(parameters, names, known), *ordered)),
         ),
     )
-    return Simulator(copied(made), tuple(parameters), tuple(d.name for d in simulated))
+    return copied(made)
 
 
 def as_tilde(s: ast.Statement) -> ast.Statement:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ppl.kernel.language import ast
 from ppl.kernel.language.facts import Facts
-from ppl.kernel.language.walk import walk
+from ppl.kernel.language.walk import closure, walk
 from ppl.programs.entries import indexed
 from ppl.programs.fresh_names import FreshNames
 from ppl.programs.rewriting import Stmts, code, inner, mentions, one, rewrite, text_of, written
@@ -82,9 +82,7 @@ class Fixing:
 
 def without(program: ast.Program, gone: set[str]) -> tuple[Stmts, set[str]]:
     """Transformed data that do not depend on the data `gone`, and the variables that do."""
-    lost = set(gone)
-    while more := {n for s in program.transformed_data if mentions(s, lost) for n in written(s)} - lost:
-        lost |= more
+    lost = closure(gone, program.transformed_data, lambda s, found: written(s) if mentions(s, found) else ())
     left = tuple(s for s in program.transformed_data if not written(s) & lost and not mentions(s, lost))
     return left, lost - gone
 
