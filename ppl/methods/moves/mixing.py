@@ -18,6 +18,8 @@ FALSE_DRIFTS = 0.01
 """The chance that a look at all statistics calls noise a drift (Bonferroni)."""
 TAIL_MASS = 0.05
 """The share of the draws in each tail."""
+END_MASS = 0.025
+"""The share of the draws at each end, where no chain stays."""
 TAIL_SDS = 9.7
 """How far a quantile of a normal at `TAIL_MASS` moves, in sds, by the share of the draws beyond it."""
 SQUARE_SDS = 0.5
@@ -76,14 +78,16 @@ def compare(before: Stage, after: Stage) -> Mixing:
     Moves seldom lead from mode to mode, so that chains of several would never seem mixed.
     """
     dim = before.u.shape[-1]
-    most = standard_errors_by_chance(4 * dim + 1)
+    looks = 4 * dim + 1
     width = max(1, NUMBERS_COMPARED // (before.log_p.size + after.log_p.size))
     mode, first = np.concatenate([before.mode, after.mode]), len(before.u)
     columns = (slice(k, k + width) for k in range(0, dim, width))
     both = (about_modes(np.concatenate([before.u[..., k], after.u[..., k]]), mode) for k in columns)
-    parts = [_compared(each, first, most) for each in both]
+    parts = [_compared(each, first, looks) for each in both]
     drift, apart, effective = (np.concatenate(each) for each in zip(*parts, strict=True))
-    return Mixing(drift, apart, effective, _drift_of_log_p(before.log_p, after.log_p, most))
+    return Mixing(
+        drift, apart, effective, _drift_of_log_p(before.log_p, after.log_p, standard_errors_by_chance(looks))
+    )
 
 
 def about_modes(u: Array, mode: NDArray[np.intp]) -> Array:
@@ -102,13 +106,15 @@ def standard_errors_by_chance(looks: int) -> float:
     return float(-special.ndtri(FALSE_DRIFTS / (2 * looks)))
 
 
-def _compared(both: Array, first: int, most: float) -> tuple[Array, Array, Array]:
+def _compared(both: Array, first: int, looks: int) -> tuple[Array, Array, Array]:
     """Drift, apart and effective sizes of some coordinates; the first moves are those of the stage before."""
-    before, after = both[:first], both[first:]
+    before, after, most = both[:first], both[first:], standard_errors_by_chance(looks)
     centre, sds = both.mean(axis=(0, 1)), both.std(axis=(0, 1))
     sds = np.where(sds > 0, sds, 1.0)
-    low, high = np.quantile(
-        both[:: 1 + both[..., 0].size // MOST_RANKED], [TAIL_MASS, 1 - TAIL_MASS], axis=(0, 1)
+    low, high, lowest, highest = np.quantile(
+        both[:: 1 + both[..., 0].size // MOST_RANKED],
+        [TAIL_MASS, 1 - TAIL_MASS, END_MASS, 1 - END_MASS],
+        axis=(0, 1),
     )
 
     def means(u: Array) -> Array:
@@ -126,11 +132,21 @@ def _compared(both: Array, first: int, most: float) -> tuple[Array, Array, Array
     halves = all_of[:, ::2], all_of[:, 1::2]
     noise = sum(half.var(axis=1) / half.shape[1] for half in halves)
     apart = beyond_noise(halves[0].mean(axis=1) - halves[1].mean(axis=1), noise, most)
-    return (
-        (SIZES * drift).max(axis=0),
-        (SIZES * apart).max(axis=0),
-        effective_sizes(all_of[[0, 2, 3]], both, low, high).min(axis=0),
-    )
+    effective = effective_sizes(all_of[[0, 2, 3]], both, low, high).min(axis=0)
+    ends = ((both < lowest).all(axis=0), (both > highest).all(axis=0))
+    left = left_behind(ends, effective, looks)
+    return (SIZES * drift).max(axis=0), np.maximum((SIZES * apart).max(axis=0), left), effective
+
+
+def left_behind(at_end: tuple[NDArray[np.bool_], ...], effective: Array, looks: int) -> Array:
+    """How far chains move a quantile, in sds, that never left the end of a tail, where they began.
+
+    `at_end` (chains, coordinates) are those whose positions all lie there. So may those of a chain whose
+    moves are worth few draws, by chance.
+    """
+    chains = len(at_end[0])
+    by_chance = np.log(END_MASS) * effective / chains > np.log(FALSE_DRIFTS / (looks * chains))
+    return np.where(by_chance, 0.0, TAIL_SDS * np.max([each.mean(axis=0) for each in at_end], axis=0))
 
 
 def beyond_noise(difference: Array, variance: Array, most: float) -> Array:

@@ -53,6 +53,18 @@ def test_chains_that_never_move_are_worth_their_number():
     np.testing.assert_allclose(found.effective, 500, rtol=0.02)
 
 
+def test_a_chain_that_never_leaves_the_end_of_a_tail_is_seen():
+    """One of 128 has no drift, and its half of the chains is no further from the other than noise."""
+    u = ar1(0.6, 33, 128, 2, 3)
+    assert compare(stage_of(u[:13]), stage_of(u[13:])).apart.max() == 0
+    u[:, 109, 1] = 4 + 0.3 * u[:, 109, 1]
+    found = compare(stage_of(u[:13]), stage_of(u[13:]))
+    assert found.largest_drift == 0 and found.apart[0] == 0
+    assert found.apart[1] == pytest.approx(9.7 / 128)  # a quantile moves by that
+    u[20, 109, 1] = 1.0
+    assert compare(stage_of(u[:13]), stage_of(u[13:])).apart.max() == 0
+
+
 @pytest.mark.parametrize(
     "change, drift",
     [(lambda z: z + 0.5, 0.48), (lambda z: 1.5 * z, 0.61), (lambda z: np.where(z > 1.2, 2.0 * z, z), 0.85)],
