@@ -57,23 +57,23 @@ def loop_line(note: Note) -> str:
 
 def fused_lines(p: ir.Program) -> list[str]:
     """The regressions that autograd takes as one step."""
-    found = [
+    lines = [
         s for s in walk(fuse_regressions(p).model) if isinstance(s, ir.Increment) and is_regression(s.value)
     ]
-    return ["One step of autograd:", *(f"  {statement_line(s.span)}" for s in found)] if found else []
+    return ["One step of autograd:", *(f"  {statement_line(s.span)}" for s in lines)] if lines else []
 
 
 def draws_lines(p: ir.Program) -> list[str]:
     """Which statements of the log density run for a subset of the draws, and which draw by draw."""
     try:
-        _, made = lifted_density(p)
+        _, notes = lifted_density(p)
     except DrawByDraw as why:
         return [f"Draws are evaluated one after the other: {why}."]
     out = ["Many draws are evaluated at once."]
-    if made.parts:
+    if notes.parts:
         out += ["Run only for the draws, or rows of a function, that take the branch:"]
-        out += dict.fromkeys(f"  {statement_line(span)}" for span in made.parts)
-    return out + draw_by_draw(made.draw_by_draw)
+        out += dict.fromkeys(f"  {statement_line(span)}" for span in notes.parts)
+    return out + draw_by_draw(notes.draw_by_draw)
 
 
 def values_lines(p: ir.Program) -> list[str]:

@@ -108,8 +108,8 @@ def ode(
             raise Rejection(complaint(solver, paths[-1], most))
 
         def pull(g: Floats) -> tuple[Sequence[Floats], Sequence[Any]]:
-            found = initial_value.adjoints(f, paths, states, g)
-            return (found.t0, found.start, found.times), found.arguments
+            adjoints = initial_value.adjoints(f, paths, states, g)
+            return (adjoints.t0, adjoints.start, adjoints.times), adjoints.arguments
 
         return states, pull
 
@@ -147,12 +147,12 @@ def root(solver: str, function: SolverFunction, args: Values, settings: Values) 
     guess, *shared = args
 
     def run(f: ProgramField, guess: Floats) -> tuple[Floats, Pull]:
-        found = roots.root(f, guess)
-        if len(guess) == 1 and not np.isfinite(found).all():
+        solution = roots.root(f, guess)
+        if len(guess) == 1 and not np.isfinite(solution).all():
             raise Rejection(
                 f"`{solver}` found no root from {guess[0].tolist()}. Start closer to it; there may be none."
             )
-        return found, lambda g: ((np.zeros_like(guess),), roots.adjoints(f, found, g))
+        return solution, lambda g: ((np.zeros_like(guess),), roots.adjoints(f, solution, g))
 
     return solved(function, alone, (guess,), shared, run)
 
@@ -204,16 +204,16 @@ def marginal(solver: str, function: SolverFunction, args: Values, settings: Valu
     k, *shared = args
 
     def run(f: ProgramField, k: Floats) -> tuple[Floats, Pull]:
-        like, found = approximated(solver, f, k, settings)
+        like, solution = approximated(solver, f, k, settings)
 
         def pull(g: Floats) -> tuple[Sequence[Floats], Sequence[Any]]:
-            sigma = own.blocks_of(found.sigma, found.weight.shape[-1])
+            sigma = own.blocks_of(solution.sigma, solution.weight.shape[-1])
             with np.errstate(all="ignore"):
-                third = like.third(found.theta, np.arange(len(k)), sigma)
-                by_k, mode_shift = own.slopes(found, third.by_theta())
+                third = like.third(solution.theta, np.arange(len(k)), sigma)
+                by_k, mode_shift = own.slopes(solution, third.by_theta())
                 return (g[:, None, None] * by_k,), third.pull(g, mode_shift)
 
-        return found.value, pull
+        return solution.value, pull
 
     return solved(function, alone, (k,), shared, run)
 
@@ -223,13 +223,13 @@ def latent(solver: str, function: SolverFunction, args: Values, settings: Values
     k, *shared = args
 
     def run(f: ProgramField, k: Floats) -> tuple[Floats, Pull]:
-        _, found = approximated(solver, f, k, settings)
-        mode = np.where(np.isfinite(found.value)[:, None], found.theta, np.nan)
+        _, solution = approximated(solver, f, k, settings)
+        mode = np.where(np.isfinite(solution.value)[:, None], solution.theta, np.nan)
 
         def pull(g: Floats) -> tuple[Sequence[Floats], Sequence[Any]]:
             raise TypeError("A random draw has no derivatives.")
 
-        return np.concatenate([mode[:, :, None], found.factor], axis=2), pull
+        return np.concatenate([mode[:, :, None], solution.factor], axis=2), pull
 
     return solved(function, alone, (k,), shared, run)
 
@@ -242,14 +242,16 @@ def approximated(
     like = OwnLikelihood(solver, f)
     first = np.asarray(start[0] if start else (), dtype=float)
     with np.errstate(all="ignore"):
-        found = own.approximated(own.problem(like, k, first, int(block)), float(tolerance), int(most_steps))
-    if len(k) == 1 and not np.isfinite(found.value).all():
+        approximation = own.approximated(
+            own.problem(like, k, first, int(block)), float(tolerance), int(most_steps)
+        )
+    if len(k) == 1 and not np.isfinite(approximation.value).all():
         raise Rejection(
             f"`{solver}` found no maximum of the log density of theta in {int(most_steps)} steps of Newton's "
             "method. If the log likelihood is not finite at theta = 0, or not concave, give theta_init (the "
             "`_tol` forms). The covariance must be symmetric and positive semidefinite."
         )
-    return like, found
+    return like, approximation
 
 
 LOOSE = (1e-6, 1e-6, 1e6)

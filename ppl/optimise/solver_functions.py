@@ -174,9 +174,9 @@ class ProgramField:
         return lambda weights: pull(np.reshape(weights, np.shape(end)))
 
 
-def flat(found: Any, shape: tuple[int, ...]) -> Floats:
+def flat(value: Any, shape: tuple[int, ...]) -> Floats:
     """What the function of the program gave for the points, as one array."""
-    return np.asarray(found, dtype=float).reshape(shape)
+    return np.asarray(value, dtype=float).reshape(shape)
 
 
 def at_each(leaf: Leaf, x: Any, draws: Draws, wanted: bool) -> Any:

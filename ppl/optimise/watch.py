@@ -145,10 +145,10 @@ def complaint(name: str, family: Distribution, args: tuple[Any, ...], value: Any
     for position, ((arg, word), argument) in enumerate(zip(family.args, args, strict=False)):
         outside = first_outside(argument, SUPPORTS[word].contains)
         if outside is not None:
-            found, at = outside
+            wrong, at = outside
             what = f"argument {position} of `{name}` (`{arg}` in its definition)"
             what = what if position else f"the variate of `{name}`"
-            return Complaint(f"{what} is {found}{at}, but must be {SUPPORTS[word].must_be}.", argument)
+            return Complaint(f"{what} is {wrong}{at}, but must be {SUPPORTS[word].must_be}.", argument)
     of, at = where_zero(name, family, args)
     text = f"`{name}`{of} is {text_of(value)}{at}, {IN_DOMAIN}."
     return Complaint(text, args, AT_AN_EDGE if np.any(value == np.inf) else LOOK_AT_THE_VARIATE)

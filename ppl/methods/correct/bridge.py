@@ -34,31 +34,31 @@ MOST_NARROW = 0.3
 """The standard error, in nats, above which draws of a Gaussian are seldom among those of the posterior."""
 
 
-def bridges_between_chains(target: Target, found: Moved, rng: np.random.Generator) -> Estimates | None:
+def bridges_between_chains(target: Target, moves: Moved, rng: np.random.Generator) -> Estimates | None:
     """By bridges from the draws of every other chain to those of the others, and back.
 
     From Gaussians at the modes that chains began at. None where there are too few draws to fit one.
     """
-    if found.funnels:
-        target, found = in_funnels(target, found, found.funnels)
-    second, estimates = found.chain % 2 == 1, list[Evidence]()
+    if moves.funnels:
+        target, moves = in_funnels(target, moves, moves.funnels)
+    second, estimates = moves.chain % 2 == 1, list[Evidence]()
     for ends in (second, ~second):
-        own = found.u[~ends], found.mode[~ends]
-        start = gaussians_at(*own, None if found.mode.any() else Margins.of(own[0]))
+        own = moves.u[~ends], moves.mode[~ends]
+        start = gaussians_at(*own, None if moves.mode.any() else Margins.of(own[0]))
         if start is None:
             return None
-        of_p = found.log_p[ends] - start.log_densities(found.u[ends])
-        size = effective_size(special.expit(np.median(of_p) - of_p), found.chain[ends])
+        of_p = moves.log_p[ends] - start.log_densities(moves.u[ends])
+        size = effective_size(special.expit(np.median(of_p) - of_p), moves.chain[ends])
         estimates.append(bridged(target, start, of_p, size, BRIDGE_DRAWS, rng))
     one, other = estimates
     return Estimates(one, other)
 
 
-def in_funnels(target: Target, found: Moved, funnels: Funnels) -> tuple[Target, Moved]:
+def in_funnels(target: Target, moves: Moved, funnels: Funnels) -> tuple[Target, Moved]:
     """The target and draws of chains in the coordinates that these moved in."""
     inside = InFunnels(target, funnels)
-    z = inside.inside(found.u)
-    return inside, replace(found, u=z, log_p=found.log_p + inside.outside(z)[1])
+    z = inside.inside(moves.u)
+    return inside, replace(moves, u=z, log_p=moves.log_p + inside.outside(z)[1])
 
 
 def of_weighted(
@@ -73,13 +73,13 @@ def of_weighted(
     first, second = (np.arange(k, len(pool.u), 2) for k in range(2))
     ends = second[resampling.systematic(weights.log_weights[second], len(second), rng)]
     size = resampling.effective_size(weights.log_weights[second])
-    found = from_fitted(target, pool, first, ends, size, rng)
-    if found is None or not found.se <= MOST_NARROW:
+    estimates = from_fitted(target, pool, first, ends, size, rng)
+    if estimates is None or not estimates.se <= MOST_NARROW:
         log_ratios = pool.log_p - pool.log_q
         of_q = np.append(log_ratios[first], np.full((count - len(pool.u)) // 2, -np.inf))
-        found = bridge_sampling(log_ratios[ends], of_q, size)
+        estimates = bridge_sampling(log_ratios[ends], of_q, size)
     bounded = weights.alike or weights.light_tail
-    return Estimates(by, found, -np.inf if bounded else weights.khat)
+    return Estimates(by, estimates, -np.inf if bounded else weights.khat)
 
 
 def from_fitted(

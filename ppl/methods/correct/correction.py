@@ -135,37 +135,39 @@ def correct(
     """
     if images is not None:
         one, weighted = OneImage(target, images), in_image(proposals, images)
-        made = correct(one, settings, q, weighted, rng, listen, goes)
-        if isinstance(made, Elsewhere):
-            return made
-        if made.made is DrawSource.OF_Q:
-            return replace(made, u=proposals.u[: settings.draws], log_p=proposals.log_p[: settings.draws])
-        return replace(made, images=images)
+        corrected = correct(one, settings, q, weighted, rng, listen, goes)
+        if isinstance(corrected, Elsewhere):
+            return corrected
+        if corrected.made is DrawSource.OF_Q:
+            return replace(
+                corrected, u=proposals.u[: settings.draws], log_p=proposals.log_p[: settings.draws]
+            )
+        return replace(corrected, images=images)
     n, weights = settings.draws, proposals.weights
     if q is None or not n or (settings.resample and not settings.move):
         return _from_pool(proposals, n, rng, bool(settings.resample))
     scaled, interrupted = Scaled(target, q.mean, q.factor), False
-    found = MissedRegions()
+    missed = MissedRegions()
     may_resample = settings.corrects and settings.resample is None and weights.reliable
     try:
         searches = settings.corrects and is_affordable(target) and not has_known_mass(target, q, proposals)
         if searches and target.dim <= MOST_DENSE:
             listen(Progress(Phase.OTHER_MODES, 0, 1))
-            found = missed_by(scaled, rng)
-            if goes and (elsewhere := mass_elsewhere(scaled, found.modes)):
+            missed = missed_by(scaled, rng)
+            if goes and (elsewhere := mass_elsewhere(scaled, missed.modes)):
                 return elsewhere
         if will_move(target, settings):
             enough = may_resample and is_enough(weights.ess, len(proposals.u)) and is_light(weights)
-            drawn = replace(resample(proposals, n, rng), modes=found.modes) if enough else None
-            if not drawn or found.gaussians or settings.move:
-                return from_chains(scaled, starts_of(scaled, found, proposals, rng), found, n, rng, listen)
+            drawn = replace(resample(proposals, n, rng), modes=missed.modes) if enough else None
+            if not drawn or missed.gaussians or settings.move:
+                return from_chains(scaled, starts_of(scaled, missed, proposals, rng), missed, n, rng, listen)
             light = weights.ess >= CORRECTION.light_share * len(proposals.u)
             return drawn if light else moved_on(target, drawn, rng, listen, not has_a_neck(drawn, weights))
     except np.linalg.LinAlgError:
         pass
     except KeyboardInterrupt:
         interrupted = True
-    return replace(_from_pool(proposals, n, rng, may_resample), modes=found.modes, interrupted=interrupted)
+    return replace(_from_pool(proposals, n, rng, may_resample), modes=missed.modes, interrupted=interrupted)
 
 
 def has_a_neck(drawn: Corrected, weights: Psis) -> bool:
@@ -201,21 +203,21 @@ def moved_on(
     starts = (drawn.u[first] - mean) / sds
     effective = CORRECTION.effective_share * chains if reliable else wanted(n)
     try:
-        found = moved(scaled, starts, rng, most_gradients(width), listen, effective, starts_right=reliable)
+        moves = moved(scaled, starts, rng, most_gradients(width), listen, effective, starts_right=reliable)
     except np.linalg.LinAlgError:
         return drawn
     except KeyboardInterrupt:
         return replace(drawn, interrupted=True)
-    changed = found.total_moves > MOVES.shortest or not reliable
+    changed = moves.total_moves > MOVES.shortest or not reliable
     if chains < n and not changed:
-        return replace(drawn, moved=found)
-    made = of_chains(scaled, found, n, rng)
+        return replace(drawn, moved=moves)
+    corrected = of_chains(scaled, moves, n, rng)
     if changed:
-        return replace(made, modes=drawn.modes)
-    evidence = beside_chains(drawn.evidence, made.evidence)
-    by = made.errors.chain
+        return replace(corrected, modes=drawn.modes)
+    evidence = beside_chains(drawn.evidence, corrected.evidence)
+    by = corrected.errors.chain
     errors = replace(drawn.errors.at(first[by]), chain=by)
-    return replace(drawn, u=made.u, log_p=made.log_p, moved=found, evidence=evidence, errors=errors)
+    return replace(drawn, u=corrected.u, log_p=corrected.log_p, moved=moves, evidence=evidence, errors=errors)
 
 
 def wanted(n: int) -> int:
@@ -311,12 +313,12 @@ def will_move(target: Target, settings: Settings) -> bool:
 
 
 def resample(
-    proposals: WeightedDraws, n: int, rng: np.random.Generator, made: DrawSource = DrawSource.RESAMPLED
+    proposals: WeightedDraws, n: int, rng: np.random.Generator, source: DrawSource = DrawSource.RESAMPLED
 ) -> Corrected:
     """n of the proposals, by their smoothed weights."""
     chosen = balanced(proposals.u, proposals.weights.log_weights, n, rng)
     errors = standard_errors.of_resampled(proposals.weights, chosen)
-    return Corrected(proposals.u[chosen], proposals.log_p[chosen], made, errors=errors)
+    return Corrected(proposals.u[chosen], proposals.log_p[chosen], source, errors=errors)
 
 
 def _from_pool(proposals: WeightedDraws, n: int, rng: np.random.Generator, resampled: bool) -> Corrected:
@@ -368,7 +370,7 @@ def from_chains(
     Raises LinAlgError where the chains fell together.
     """
     centres = np.array([np.zeros(scaled.dim), *(mode.offset for mode in beside.modes)])
-    found = moved(
+    moves = moved(
         scaled,
         starts,
         rng,
@@ -378,7 +380,7 @@ def from_chains(
         centres,
         not beside.gaussians,
     )
-    return replace(of_chains(scaled, found, n, rng), modes=beside.modes)
+    return replace(of_chains(scaled, moves, n, rng), modes=beside.modes)
 
 
 def go_on(
@@ -392,18 +394,18 @@ def go_on(
     starts, centres = (solved(scaled.factor, u - scaled.centre) for u in (chains.u, chains.centres))
     effective = max(MOVES.fewest_effective, n)
     most = most_gradients(target.width)
-    found = moved(scaled, starts, rng, most, listen, effective, centres, step=chains.step)
-    return of_chains(scaled, found, n, rng)
+    moves = moved(scaled, starts, rng, most, listen, effective, centres, step=chains.step)
+    return of_chains(scaled, moves, n, rng)
 
 
-def of_chains(scaled: Scaled, found: Moved, n: int, rng: np.random.Generator) -> Corrected:
+def of_chains(scaled: Scaled, moves: Moved, n: int, rng: np.random.Generator) -> Corrected:
     """n of the draws of chains, in coordinates of the model."""
-    chosen = balanced(found.u, np.zeros(len(found.u)), n, rng)
-    u, log_p = scaled.to_u(found.u[chosen]), found.log_p[chosen] - scaled.log_jacobian
-    evidence = bridges_between_chains(scaled, found, rng)
-    errors = standard_errors.of_chains(found.chain[chosen], found.mixing.largest_drift)
-    adapted = found.adapted and in_u(scaled, found.adapted)
-    return Corrected(u, log_p, DrawSource.MOVED, found, (), False, evidence, errors, adapted)
+    chosen = balanced(moves.u, np.zeros(len(moves.u)), n, rng)
+    u, log_p = scaled.to_u(moves.u[chosen]), moves.log_p[chosen] - scaled.log_jacobian
+    evidence = bridges_between_chains(scaled, moves, rng)
+    errors = standard_errors.of_chains(moves.chain[chosen], moves.mixing.largest_drift)
+    adapted = moves.adapted and in_u(scaled, moves.adapted)
+    return Corrected(u, log_p, DrawSource.MOVED, moves, (), False, evidence, errors, adapted)
 
 
 def in_u(scaled: Scaled, chains: Adapted) -> Adapted:

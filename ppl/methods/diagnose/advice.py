@@ -19,9 +19,9 @@ def in_python(advice: str) -> str:
         'Compare independent runs: runs=4, or add correct=True; else `posterior.sample()`.'
     """
 
-    def setting(found: re.Match[str]) -> str:
-        name = found[1].replace("-", "_")
-        value = found[2] or ("True" if name in SWITCHES else "")
+    def setting(option: re.Match[str]) -> str:
+        name = option[1].replace("-", "_")
+        value = option[2] or ("True" if name in SWITCHES else "")
         return f"{name}={value}" if value else name
 
     for command, call in COMMANDS.items():

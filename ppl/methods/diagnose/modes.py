@@ -163,11 +163,11 @@ def find_missed_regions(
         own, paths = own_mode_and_paths(scaled, [*starts_of(scaled, rng), *heaviest(q, distant, rng)], rng)
         centre = curved(scaled, own) if own else None
         modes, places, others = list[Mode](), list[Gaussian](), list[Gaussian]()
-        for found in distant_ends(paths, put_back):
-            at = put_back(found.mean)
+        for end in distant_ends(paths, put_back):
+            at = put_back(end.mean)
             new = all(np.linalg.norm(at - put_back(o.mean)) > MODE_SEARCH.same_distance for o in places)
-            if new and share_of(found, scaled, q, rng) > MODE_SEARCH.mode_mass:
-                places.append(found)
+            if new and share_of(end, scaled, q, rng) > MODE_SEARCH.mode_mass:
+                places.append(end)
         peaks = dict(in_lockstep(scaled, [mode_above(put_back(place.mean)) for place in places if own]))
         for number, place in enumerate(places):
             peak = peaks.get(number)

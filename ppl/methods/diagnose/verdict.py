@@ -35,8 +35,8 @@ class Verdict(Quality):
         """The worst of what is found against the fit; good where nothing is."""
         if not self.khats.size:  # no parameters: there is nothing to be wrong about
             return Level.GOOD
-        found = findings(self)
-        return found[0].level if found else Level.GOOD
+        against = findings(self)
+        return against[0].level if against else Level.GOOD
 
     def sentence(self, names: Sequence[str], in_force: Collection[str] = ()) -> str:
         """The level, why, and the next thing to try; `names` (dim,) are those of the coordinates.
@@ -45,11 +45,11 @@ class Verdict(Quality):
         """
         if not self.khats.size:
             return "Verdict: good: the program has no parameters."
-        found = findings(self, lambda k: names[k])
-        if not found:
+        against = findings(self, lambda k: names[k])
+        if not against:
             runs = self.spread and f"; {self.spread.runs} runs agree (largest R-hat {self.spread.rhat:.2f})"
             return f"Verdict: good: {self._how()}{runs or ''}."
-        worst = found[0]
+        worst = against[0]
         steps = [step.words for step in worst.steps if step.option not in in_force]
         return " ".join([f"Verdict: {worst.level.value}: {worst.why}.", *steps[:1]])
 
@@ -91,11 +91,11 @@ class Verdict(Quality):
         known = self.moved
         if known is None:
             return ""
-        made = f"{known.chains} chains made {known.total_moves} HMC moves with {known.gradients} gradients."
+        counts = f"{known.chains} chains made {known.total_moves} HMC moves with {known.gradients} gradients."
         drift, effective = known.mixing.largest_drift, known.mixing.fewest_effective
         changed = f"a mean, an sd or a quantile changed by {drift:.2g} sd more than noise"
         worth = f"for each, the moves are worth {effective:.0f} independent draws or more"
-        return f"{made} Over the last {known.moves} {changed}; {worth}."
+        return f"{counts} Over the last {known.moves} {changed}; {worth}."
 
     def _of_trend(self) -> str:
         if self.trend is None or math.isnan(self.trend.gain):

@@ -125,8 +125,8 @@ OTHER_FORM = reparameterise("the program"), RUNS
 
 def findings(v: Quality, name: Name = str) -> list[Finding]:
     """All that stands against a fit, the worst first; `name` calls a coordinate by its name."""
-    found = [finding for rule in RULES for finding in rule(v, name)]
-    return sorted(found, key=lambda finding: -FROM_BEST.index(finding.level))
+    against = [finding for rule in RULES for finding in rule(v, name)]
+    return sorted(against, key=lambda finding: -FROM_BEST.index(finding.level))
 
 
 # --- The search for q, and other runs ------------------------------------------------------------

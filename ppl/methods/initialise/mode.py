@@ -59,13 +59,13 @@ def find_mode(
             listen(Progress(Phase.MODE, k, len(points)))
             modes.append(_above(seen, point, method, rules))
     except KeyboardInterrupt:
-        found = Mode(seen.u, seen.value, np.ones(target.dim), 0, converged=False, interrupted=True)
+        mode_ = Mode(seen.u, seen.value, np.ones(target.dim), 0, converged=False, interrupted=True)
     else:
         highest = max(modes, key=lambda mode: mode.value)
-        found = next((mode for mode in modes if mode.value >= highest.value - SAME_HEIGHT), highest)
+        mode_ = next((mode for mode in modes if mode.value >= highest.value - SAME_HEIGHT), highest)
     n = len(points)
-    listen(Progress(Phase.MODE, n, n, note=f"log density {found.value:.2f}"))
-    return found
+    listen(Progress(Phase.MODE, n, n, note=f"log density {mode_.value:.2f}"))
+    return mode_
 
 
 def _above(target: Target, start: Array, method: str, rules: Rules) -> Mode:

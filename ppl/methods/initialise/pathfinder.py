@@ -149,19 +149,19 @@ def pathfinders(
     target: Target,
     points: Sequence[Array],
     rng: np.random.Generator,
-    found: list[Pathfinder],
+    paths: list[Pathfinder],
     elbo_draws: int = PATHFINDING.elbo_draws,
     listen: Listener = silent,
     prune: bool = False,
 ) -> None:
-    """Add the best Gaussian of the path from each point to `found`, so that Ctrl-C leaves those so far.
+    """Add the best Gaussian of the path from each point to `paths`, so that Ctrl-C leaves those so far.
 
     Paths run in lockstep; with `prune` one after the other, and one that comes to where an earlier one has
     led is left there.
     """
 
     def arrives(point: PathPoint) -> bool:
-        return prune and any(path.has_reached(point.u, point.log_density) for path in found)
+        return prune and any(path.has_reached(point.u, point.log_density) for path in paths)
 
     noise = [rng.standard_normal((elbo_draws, target.dim)) for _ in points]
     searches = [best_on_path(target, point, z, arrives) for point, z in zip(points, noise, strict=True)]
@@ -169,7 +169,7 @@ def pathfinders(
     listen(Progress(Phase.PATHFINDER, 0, len(points)))
     for k, (_, path) in enumerate(chain.from_iterable(in_lockstep(target, some) for some in rounds), start=1):
         if path is not None:
-            found.append(path)
+            paths.append(path)
             note = f"{path.steps} steps"
             listen(Progress(Phase.PATHFINDER, k, len(points), path.elbo, note=note))
 
@@ -188,8 +188,8 @@ def _best(target: Target, points: Sequence[PathPoint], z: Array) -> Pathfinder |
     """The Gaussian with the best ELBO at these points, judged on the noise z; None where none has one."""
     at_once = max(1, PATHFINDING.most_numbers // (2 * z.size))
     some = (points[i : i + at_once] for i in range(0, len(points), at_once))
-    found = filter(None, (_best_at_once(target, each, z) for each in some))
-    return max(found, key=lambda gaussian: gaussian.elbo, default=None)
+    bests = filter(None, (_best_at_once(target, each, z) for each in some))
+    return max(bests, key=lambda gaussian: gaussian.elbo, default=None)
 
 
 def _best_at_once(target: Target, points: Sequence[PathPoint], z: Array) -> Pathfinder | None:

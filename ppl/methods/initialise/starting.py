@@ -99,7 +99,7 @@ def from_paths(
     paths: list[Pathfinder] = []
 
     def on_the_way(path: Progress) -> None:
-        listen(replace(path, elbo=max((found.elbo for found in paths), default=nan), note=""))
+        listen(replace(path, elbo=max((one.elbo for one in paths), default=nan), note=""))
 
     try:
         wide = target.width >= WIDE_TARGET
@@ -156,15 +156,15 @@ def _by_factors(target: Target, family: Family, origin: Array, path: Pathfinder)
     return Start(origin, Scaled(target, mean, factor), family, params)
 
 
-def _in_shape(target: Target, family: Family, origin: Array, found: Gaussian) -> Start:
+def _in_shape(target: Target, family: Family, origin: Array, gaussian: Gaussian) -> Start:
     """Where a Gaussian is standard, or as near to that as the family can see."""
     zeros = np.zeros(target.dim)
     if isinstance(family, FullRank):
-        return Start(origin, Scaled(target, found.mean, found.factor), family, family.start(zeros))
+        return Start(origin, Scaled(target, gaussian.mean, gaussian.factor), family, family.start(zeros))
     # In units of the conditional sds, those of the mean-field q nearest to a Gaussian.
-    sds = found.precisions**-0.5
-    scaled = Scaled(target, found.mean, sds)
-    metric = found.factor / sds[:, None]
+    sds = gaussian.precisions**-0.5
+    scaled = Scaled(target, gaussian.mean, sds)
+    metric = gaussian.factor / sds[:, None]
     first = family.near(metric @ metric.T) if isinstance(family, LowRank) else family.start(zeros)
     return Start(origin, scaled, family, first, metric=metric)
 

@@ -105,13 +105,13 @@ def search(line: Line) -> Search[tuple[np.float64, Point] | None]:
     before = Trial(np.float64(WOLFE.smallest_alpha), line.start.loss, line.slope)
     alpha, failures, expansions = line.first, 0, 0
     while expansions < WOLFE.most_expansions:
-        found = yield from line.at(alpha)
-        if found is None:
+        reached = yield from line.at(alpha)
+        if reached is None:
             if failures >= WOLFE.most_failures:
                 return None
             alpha, failures = 0.5 * (before.alpha + alpha), failures + 1
             continue
-        failures, (trial, point) = 0, found
+        failures, (trial, point) = 0, reached
         if line.too_high(trial, line.first) or (trial.loss >= before.loss and expansions):
             return (yield from _zoom(line, before, trial))
         if line.flat(trial):
@@ -127,10 +127,10 @@ def _zoom(line: Line, low: Trial, high: Trial) -> Search[tuple[np.float64, Point
     count = 0
     while abs(low.alpha - high.alpha) >= WOLFE.narrowest:
         count += 1
-        found = yield from _inside(line, low, high, _between(low, high, count))
-        if found is None:
+        reached = yield from _inside(line, low, high, _between(low, high, count))
+        if reached is None:
             return None
-        trial, point = found
+        trial, point = reached
         if line.too_high(trial, trial.alpha) or trial.loss >= low.loss:
             high = trial
             continue
@@ -145,11 +145,11 @@ def _zoom(line: Line, low: Trial, high: Trial) -> Search[tuple[np.float64, Point
 def _inside(line: Line, low: Trial, high: Trial, alpha: np.float64) -> Search[tuple[Trial, Point] | None]:
     """The point at alpha, or nearer to the smaller end where there is no density."""
     end = min(low.alpha, high.alpha)
-    while (found := (yield from line.at(alpha))) is None:
+    while (point := (yield from line.at(alpha))) is None:
         alpha = 0.5 * (alpha + end)
         if abs(end - alpha) < WOLFE.narrowest:
             return None
-    return found
+    return point
 
 
 @np.errstate(all="ignore")

@@ -68,8 +68,8 @@ def stencil_hessian(target: Target, u: Array) -> Array:
     """The Hessian (dim, dim) by differences of gradients over a stencil that is wide, as Stan's is."""
     offsets = NEWTON_LIMITS.spacing * np.array([offset for offset, _ in STENCIL])
     points = (u + offsets[:, None, None] * np.eye(len(u))).reshape(-1, len(u))
-    found = target.gradients_alone(points).reshape(len(STENCIL), len(u), len(u))
-    rows = np.tensordot([weight for _, weight in STENCIL], found, 1) / NEWTON_LIMITS.spacing
+    slopes = target.gradients_alone(points).reshape(len(STENCIL), len(u), len(u))
+    rows = np.tensordot([weight for _, weight in STENCIL], slopes, 1) / NEWTON_LIMITS.spacing
     return np.asarray(0.5 * (rows + rows.T))
 
 

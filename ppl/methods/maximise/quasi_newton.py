@@ -74,9 +74,9 @@ class LimitedMemory:
 def grown(matrix: Array, column: Array, row: Array, corner: Array) -> Array:
     """A matrix (k, k) with one more column (k,) and row (k,)."""
     n = len(matrix)
-    found = np.empty((n + 1, n + 1))
-    found[:n, :n], found[:n, n], found[n, :n], found[n, n] = matrix, column, row, corner
-    return found
+    larger = np.empty((n + 1, n + 1))
+    larger[:n, :n], larger[:n, n], larger[n, :n], larger[n, n] = matrix, column, row, corner
+    return larger
 
 
 @dataclass(frozen=True)
@@ -115,16 +115,16 @@ class Found(NamedTuple):
 
 def steps(density: Density, start: Array, rules: Rules, curvature: Curvature) -> Iterator[Step]:
     """The steps of `climb` as they are made."""
-    made = deque[Step]()
-    search = climb(start, rules, curvature, made.append)
+    past = deque[Step]()
+    search = climb(start, rules, curvature, past.append)
     asked = next(search, None)
     while asked is not None:
         try:
             asked = search.send(density(asked))
         except StopIteration:
             asked = None
-        while made:
-            yield made.popleft()
+        while past:
+            yield past.popleft()
 
 
 def climb(
@@ -153,22 +153,22 @@ def climb(
     while True:
         number += 1
         alpha = 1 / max(float(np.linalg.norm(here.slope)), EPSILON) if unit_start else rules.init_alpha
-        found = yield from _step(loss, here, direction, last, alpha, unit_start)
-        if found is None:
+        step = yield from _step(loss, here, direction, last, alpha, unit_start)
+        if step is None:
             end, slope = met or Stop.LINE_SEARCH, -here.slope
             see(Step(here.u, float(-here.loss), slope, number - 1, evaluations=loss.evaluations, stop=end))
             return
-        before, here = here, found.point
+        before, here = here, step.point
         displacement, change = here.u - before.u, here.slope - before.slope
-        curvature = curvature.after(displacement, change, found.reset)
-        scale = np.float64((change @ change) / (change @ displacement) if found.reset else 1.0)
-        note = "LS failed, Hessian reset" if found.reset and last else ""
-        last = _Last(found.direction / scale, found.alpha * scale, before)
+        curvature = curvature.after(displacement, change, step.reset)
+        scale = np.float64((change @ change) / (change @ displacement) if step.reset else 1.0)
+        note = "LS failed, Hessian reset" if step.reset and last else ""
+        last = _Last(step.direction / scale, step.alpha * scale, before)
         direction = -curvature.times(here.slope)
         stop = _stop(rules, number, before, here, direction)
         confirmed = bool(met and before.loss - here.loss <= CONFIRMED_GAIN)
         ends, met = stop is Stop.ITERATIONS or bool(stop and confirmed), stop
-        sizes = (float(np.linalg.norm(displacement)), float(found.alpha), float(found.first))
+        sizes = (float(np.linalg.norm(displacement)), float(step.alpha), float(step.first))
         known = (*sizes, loss.evaluations, note, stop if ends else None)
         if see(Step(here.u, float(-here.loss), -here.slope, number, *known)) or ends:
             return
@@ -188,11 +188,11 @@ def _step(
     """Along the direction, else straight downhill; None where neither leads down."""
     if last is not None:
         first = np.float64(1.0) if unit_start else _first_alpha(here, last)
-        if found := (yield from search(Line(loss, here, direction, first))):
-            return Found(found[1], direction, found[0], first, reset=False)
+        if point := (yield from search(Line(loss, here, direction, first))):
+            return Found(point[1], direction, point[0], first, reset=False)
     downhill, begin = -here.slope, np.float64(alpha)
-    found = yield from search(Line(loss, here, downhill, begin))
-    return found and Found(found[1], downhill, found[0], begin, reset=True)
+    point = yield from search(Line(loss, here, downhill, begin))
+    return point and Found(point[1], downhill, point[0], begin, reset=True)
 
 
 def _first_alpha(here: Point, last: _Last) -> np.float64:

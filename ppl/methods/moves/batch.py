@@ -62,16 +62,16 @@ def run_batch(
                 f"The chains could not be moved: {why}. Start elsewhere, or use NUTS."
             ) from None
         moves = -(-settings.num_samples // own)
-        made = list[Draws]()
+        drawn = list[Draws]()
         try:
             for number in range(moves):
                 listen(Progress(Phase.SAMPLING, number * own, settings.num_samples))
-                made.append(one_move(sampler))
+                drawn.append(one_move(sampler))
         except KeyboardInterrupt:
-            if not made:
+            if not drawn:
                 raise
     variances = (dense(sampler.metric) ** 2).sum(axis=1)
-    u, statistics = (np.array([getattr(draws, part) for draws in made]) for part in ("u", "statistics"))
+    u, statistics = (np.array([getattr(draws, part) for draws in drawn]) for part in ("u", "statistics"))
     chains = []
     for k in range(len(inits)):
         each = (joined(x[:, k :: len(inits)])[: settings.num_samples] for x in (u, statistics))

@@ -212,11 +212,11 @@ def until_stationary(
             own = [stage for stage, enters in zip(kept, entered, strict=True) if enters or over]
             if len(own) < 2:
                 continue
-            found = _moved(joined(own[:-1]), stage, sampler, centres, spent)
-            enough = found.stationary and found.mixing.fewest_effective >= needed(effective, found)
+            chains = _moved(joined(own[:-1]), stage, sampler, centres, spent)
+            enough = chains.stationary and chains.mixing.fewest_effective >= needed(effective, chains)
             if enough or over:
-                return found
-    return found
+                return chains
+    return chains
 
 
 def needed(effective: float, moved: Moved) -> float:
@@ -230,8 +230,8 @@ def nearest(u: Array, centres: Array) -> NDArray[np.intp]:
     """The number of the centre (modes, dim) that is nearest to each of u (..., dim)."""
     if len(centres) == 1:
         return np.zeros(u.shape[:-1], dtype=np.intp)
-    found: NDArray[np.intp] = np.argmin([((u - centre) ** 2).sum(axis=-1) for centre in centres], axis=0)
-    return found
+    index: NDArray[np.intp] = np.argmin([((u - centre) ** 2).sum(axis=-1) for centre in centres], axis=0)
+    return index
 
 
 def _moved(before: Stage, after: Stage, sampler: Sampler, centres: Array, spent: int) -> Moved:

@@ -276,15 +276,15 @@ def components_of(target: Target, u: Array, units: Array, some: Indices, least: 
     points[np.arange(len(some)), some] = units[some]
     *slopes, at = target.gradients_alone(points)[:, some]
     tied = np.abs(np.array(slopes) - at) * units[some] > least
-    tied, left, found = tied | tied.T, set(range(len(some))), list[Indices]()
+    tied, left, components = tied | tied.T, set(range(len(some))), list[Indices]()
     while left:
         own, new = set[int](), {min(left)}
         while new:
             own |= new
             new = set(np.flatnonzero(tied[sorted(new)].any(axis=0)).tolist()) - own
         left -= own
-        found.append(some[sorted(own)])
-    return found
+        components.append(some[sorted(own)])
+    return components
 
 
 def invariant(target: Target, u: Array, components: list[Indices]) -> list[Indices]:

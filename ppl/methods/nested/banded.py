@@ -40,24 +40,24 @@ class Factors(NamedTuple):
         return self.each(x, lambda band, b: lapack.dtbtrs(band, b, uplo="L", trans="T")[0])
 
     def each(self, x: Array, f: Callable[[Array, Array], Array]) -> Array:
-        found = [f(band, b[:, None])[:, 0] for band, b in zip(self.bands, x, strict=True)]
-        return np.asarray(found).reshape(x.shape)
+        solutions = [f(band, b[:, None])[:, 0] for band, b in zip(self.bands, x, strict=True)]
+        return np.asarray(solutions).reshape(x.shape)
 
     @property
     def inverses(self) -> Array:
         """The inverses of L L' within the band (n, b + 1, k), by recursion from the last (Takahashi 1973)."""
         n, rows, size = self.bands.shape
-        window, found = np.zeros((n, rows - 1, rows - 1)), np.empty_like(self.bands)
+        window, inverse_bands = np.zeros((n, rows - 1, rows - 1)), np.empty_like(self.bands)
         below = self.bands[:, 1:] / self.bands[:, :1]
         for k in reversed(range(size)):
             ahead = -(window @ below[:, :, k, None])[..., 0]
-            found[:, 0, k] = self.bands[:, 0, k] ** -2 - (below[:, :, k] * ahead).sum(axis=1)
-            found[:, 1:, k] = ahead
+            inverse_bands[:, 0, k] = self.bands[:, 0, k] ** -2 - (below[:, :, k] * ahead).sum(axis=1)
+            inverse_bands[:, 1:, k] = ahead
             if rows > 1:
                 window[:, 1:, 1:] = window[:, :-1, :-1].copy()
-                window[:, 0, 0] = found[:, 0, k]
+                window[:, 0, 0] = inverse_bands[:, 0, k]
                 window[:, 0, 1:] = window[:, 1:, 0] = ahead[:, :-1]
-        return found
+        return inverse_bands
 
     def lengths(self, x: Array) -> Array:
         """|L' x| (n,) of vectors (n, k)."""
@@ -85,9 +85,9 @@ def with_ridge(matrix: Array) -> Array:
     ridge = FIRST_RIDGE * largest
     for _ in range(MOST_RIDGES):
         raised[0] += ridge
-        found, info = lapack.dpbtrf(raised, lower=1)
-        if not info and np.isfinite(found[0]).all():
-            return np.asarray(found)
+        factor, info = lapack.dpbtrf(raised, lower=1)
+        if not info and np.isfinite(factor[0]).all():
+            return np.asarray(factor)
         ridge *= RIDGE_FACTOR
     alone = np.zeros_like(matrix)
     alone[0] = np.sqrt(largest)

@@ -137,7 +137,7 @@ class BlockDraws:
     def draws(self, outer: Array, least: Array, rng: np.random.Generator) -> GivenDraws:
         """A draw of all blocks at each outer point (n, d); none where the marginal seems below `least`."""
         at = np.zeros((len(outer), *self.blocks.structure.blocks.shape))
-        found = GivenDraws.none(at, np.full(len(outer), -np.inf))
+        given = GivenDraws.none(at, np.full(len(outer), -np.inf))
         left = np.ones(len(outer), dtype=bool)
 
         def add(rows: NDArray[np.bool_], densities: Callable[[Array], Conditional]) -> None:
@@ -148,7 +148,7 @@ class BlockDraws:
                 own = densities(outer[rows])
                 drawn = self.drawn(own, rng)
                 drawn = drawn._replace(complete=drawn.complete & ~far_off(own).any(axis=1))
-                found.put(rows, drawn)
+                given.put(rows, drawn)
                 left[rows] = ~drawn.complete
 
         if self.trends is not None:
@@ -156,8 +156,8 @@ class BlockDraws:
         if self.frames is not None:
             add(left & self.frames.trends.within(outer), partial(self.by_frames, self.frames))
         if left.any():
-            found.put(left, self.by_modes(outer[left], least[left], rng))
-        return found
+            given.put(left, self.by_modes(outer[left], least[left], rng))
+        return given
 
     def by_frames(self, frames: Frames, outer: Array) -> Conditional:
         """Densities fitted at each outer point (n, d), about where they lie by trends."""
@@ -167,12 +167,12 @@ class BlockDraws:
     def by_modes(self, outer: Array, least: Array, rng: np.random.Generator) -> GivenDraws:
         """By densities that are fitted about the modes at each outer point."""
         steps = BLOCK_MODES.most_steps
-        found = modes(self.blocks, outer, self.start(outer), BLOCK_MODES.about, least, steps)
-        rows = found.log_marginals > least
-        draws = GivenDraws.none(found.at, found.about_here)
+        modes_ = modes(self.blocks, outer, self.start(outer), BLOCK_MODES.about, least, steps)
+        rows = modes_.log_marginals > least
+        draws = GivenDraws.none(modes_.at, modes_.about_here)
         if rows.any():
-            own = self.drawn(conditional(self.blocks, outer[rows], found.at_rows(rows), self.shape), rng)
-            draws.put(rows, own._replace(about=found.about_here[rows]))
+            own = self.drawn(conditional(self.blocks, outer[rows], modes_.at_rows(rows), self.shape), rng)
+            draws.put(rows, own._replace(about=modes_.about_here[rows]))
         return draws
 
     def drawn(self, own: Conditional, rng: np.random.Generator) -> GivenDraws:
@@ -206,14 +206,14 @@ def with_trends(own: BlockDraws, near: Mixture, n: int, rng: np.random.Generator
     if points > limits.most_share * n:
         return own
     outer = within(trends, near.draws(2 * points, rng), points)
-    frames, found = fitted_frames(own, trends, outer)
+    frames, modes_ = fitted_frames(own, trends, outer)
     beside = within(trends, near.draws(2 * limits.tried_at, rng), limits.tried_at)
     if frames is None or not len(beside):
         return own
-    made = fitted_trends(own, frames, found, beside, rng)
-    even = made.within(beside).mean() >= limits.fewest_even
+    trended = fitted_trends(own, frames, modes_, beside, rng)
+    even = trended.within(beside).mean() >= limits.fewest_even
     wide = own.shape.basis.width >= limits.frames_from
-    return replace(own, frames=frames if wide else None, trends=made if even else None)
+    return replace(own, frames=frames if wide else None, trends=trended if even else None)
 
 
 def within(trends: Trends, outer: Array, most: int) -> Array:
@@ -223,22 +223,22 @@ def within(trends: Trends, outer: Array, most: int) -> Array:
 
 def fitted_frames(own: BlockDraws, trends: Trends, outer: Array) -> tuple[Frames | None, Array]:
     """Trends of where densities at outer points (n, d) lie, None where too few are found; and those found."""
-    made = [own_frames(own, part) for part in own.parts(outer)]
-    if not made:
+    framed = [own_frames(own, part) for part in own.parts(outer)]
+    if not framed:
         return None, outer
-    centres, scales, found = (np.concatenate(each) for each in zip(*made, strict=True))
-    outer = outer[found]
+    centres, scales, modes_ = (np.concatenate(each) for each in zip(*framed, strict=True))
+    outer = outer[modes_]
     if len(outer) < trends.count:
         return None, outer
-    at, wide = (trends.fitted(outer, each[found].reshape(len(outer), -1)) for each in (centres, scales))
+    at, wide = (trends.fitted(outer, each[modes_].reshape(len(outer), -1)) for each in (centres, scales))
     return Frames(trends, own.shape.basis, at, wide), outer
 
 
 def own_frames(own: BlockDraws, outer: Array) -> tuple[Array, Array, NDArray[np.bool_]]:
     """Centres and scales of densities fitted at outer points, and which rows are found."""
-    found = own.blocks.modes(outer, own.start(outer), BLOCK_MODES.about)
-    made = conditional(own.blocks, outer, found, own.shape)
-    return made.centres, made.scales, found.found
+    modes_ = own.blocks.modes(outer, own.start(outer), BLOCK_MODES.about)
+    shaped = conditional(own.blocks, outer, modes_, own.shape)
+    return shaped.centres, shaped.scales, modes_.found
 
 
 def fitted_trends(
@@ -250,24 +250,24 @@ def fitted_trends(
     those at the points that are tried.
     """
     solver = frames.trends.solver(outer)
-    found = np.zeros((len(solver), own.blocks.structure.blocks.shape[0] * len(frames.basis.powers)))
+    products = np.zeros((len(solver), own.blocks.structure.blocks.shape[0] * len(frames.basis.powers)))
     for rows in row_parts(len(outer), own.numbers):
         values = coefficients(own.blocks, outer[rows], *frames.at(outer[rows]), frames.basis)
-        found += solver[:, rows] @ values.reshape(len(values), -1)
+        products += solver[:, rows] @ values.reshape(len(values), -1)
     parts = own.parts(tried, BLOCK_TRENDS.tried_each)
-    variances = np.concatenate([variances_at(own, frames, found, part, rng) for part in parts])
+    variances = np.concatenate([variances_at(own, frames, products, part, rng) for part in parts])
     quadratic, linear = (replace(frames.trends, degree=degree) for degree in (2, 1))
     evenness = quadratic if quadratic.count <= BLOCK_TRENDS.most_terms else linear
     log_variances = evenness.fitted(tried, np.log(np.clip(variances, *VARIANCES)))
-    return BlockTrends(frames, found, evenness, log_variances)
+    return BlockTrends(frames, products, evenness, log_variances)
 
 
 def variances_at(
-    own: BlockDraws, frames: Frames, found: Array, outer: Array, rng: np.random.Generator
+    own: BlockDraws, frames: Frames, modes_: Array, outer: Array, rng: np.random.Generator
 ) -> Array:
     """The variance of log weights of a few draws by trends at each outer point (n, d), inf for no draw."""
     repeated = np.repeat(outer, BLOCK_TRENDS.tried_each, axis=0)
-    drawn = own.drawn(by_trends(frames, found, repeated), rng)
+    drawn = own.drawn(by_trends(frames, modes_, repeated), rng)
     log_p = own.blocks.values(repeated, drawn.latent)
     weights = np.where(drawn.complete, log_p - drawn.log_q, np.inf).reshape(len(outer), -1)
     return np.asarray(np.nan_to_num(weights.var(axis=1, ddof=1), nan=np.inf))

@@ -142,14 +142,14 @@ class Blocks:
 
         These places hold standard normals, so that all blocks are of one width.
         """
-        values, found = self.inside.log_density_gradients(self.points(outer, latent))
+        values, slopes = self.inside.log_density_gradients(self.points(outer, latent))
         values = values + self.left_over(latent)
-        return values, np.where(self.structure.filled, self.latent(found), -latent)
+        return values, np.where(self.structure.filled, self.latent(slopes), -latent)
 
     def gradients(self, outer: Array, latent: Array) -> Array:
         """These alone."""
-        found = self.inside.gradients_alone(self.points(outer, latent))
-        return np.where(self.structure.filled, self.latent(found), -latent)
+        slopes = self.inside.gradients_alone(self.points(outer, latent))
+        return np.where(self.structure.filled, self.latent(slopes), -latent)
 
     def left_over(self, latent: Array) -> Array:
         """The log density (n,) of the standard normals in places left over."""
@@ -165,8 +165,8 @@ class Blocks:
             shifted[..., k] += steps[..., k]
             there = self.gradients(outer, shifted)
             columns.append((gradients - there) / steps[..., k, None])
-        found = np.stack(columns, axis=-1)
-        return np.asarray(0.5 * (found + found.swapaxes(-1, -2)))
+        matrices = np.stack(columns, axis=-1)
+        return np.asarray(0.5 * (matrices + matrices.swapaxes(-1, -2)))
 
     def modes(self, outer: Array, start: Array, near: float, least: Array | None = None) -> Modes:
         """The modes of all blocks at outer points (n, d), by Newton's method from a start (n, g, w).
@@ -195,14 +195,14 @@ class Blocks:
 def modes(blocks: Blocks, outer: Array, start: Array, near: float, least: Array, most_steps: int) -> Modes:
     """As `Blocks.modes`, in so many steps at most."""
     n, shape, constant = len(outer), start.shape, 0.5 * start[0].size * LOG_2PI
-    at, values, found = start.copy(), np.full(n, -np.inf), np.zeros(n, dtype=bool)
+    at, values, settled = start.copy(), np.full(n, -np.inf), np.zeros(n, dtype=bool)
     factors = np.broadcast_to(np.eye(shape[2]), (*shape, shape[2])).copy()
     steps, slopes, whole = np.zeros(shape), np.zeros(shape[:2]), np.full(shape[:2], -1.0)
     going = np.arange(n)
     for _ in range(most_steps):
         values[going], gradient = blocks.values_and_gradients(outer[going], at[going])
         known = curvature_known(factors[going], gradient, whole[going], near)
-        found[going[known]] = True
+        settled[going[known]] = True
         going, gradient = going[~known], gradient[~known]
         if not going.size:
             break
@@ -224,12 +224,12 @@ def modes(blocks: Blocks, outer: Array, start: Array, near: float, least: Array,
         steps[going] = np.where(here & ~back[..., None], step, remaining[..., None] * steps[going])
         slopes[going] = np.where(finite[:, None] & ~back, slope, remaining * slopes[going])
         whole[going] = np.where(finite[:, None] & ~back & ~shortened, length, -1.0)
-        found[going] = ended
+        settled[going] = ended
         values[going[hopeless & ~ended]] = -np.inf
         going = going[~(ended | hopeless)]
         if not going.size:
             break
-    return Modes(at, half_log_dets(factors), values, found, factors)
+    return Modes(at, half_log_dets(factors), values, settled, factors)
 
 
 def curvature_known(factors: Array, gradient: Array, whole: Array, near: float) -> NDArray[np.bool_]:

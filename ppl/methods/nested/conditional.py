@@ -139,8 +139,10 @@ class Conditional:
             return array
 
         parts = ("centres", "scales", "coefficients")
-        made: dict[str, Any] = {name: replaced(getattr(self, name), getattr(other, name)) for name in parts}
-        return replace(self, totals=Totals(*map(replaced, self.totals, other.totals)), **made)
+        changes: dict[str, Any] = {
+            name: replaced(getattr(self, name), getattr(other, name)) for name in parts
+        }
+        return replace(self, totals=Totals(*map(replaced, self.totals, other.totals)), **changes)
 
     def at(self, z: Array) -> Array:
         """The values of the blocks (n, g, w)."""
@@ -272,28 +274,28 @@ class Shape(NamedTuple):
     by_curvature: bool = False
 
 
-def shape_of(blocks: Blocks, outer: Array, found: Modes) -> Shape:
+def shape_of(blocks: Blocks, outer: Array, modes: Modes) -> Shape:
     """The shape of the blocks by their modes at a few outer points (n, d), of which the first is a mode."""
-    width, own = blocks.structure.width, found.scales
+    width, own = blocks.structure.width, modes.scales
     *fewer, richest = (Polynomials.of(width, degree) for degree in CONDITIONAL.degrees[width])
     if width == 1:
-        refined = fitted(blocks, outer[:1], *between_ends(blocks, outer[:1], found.at[:1], own[:1]), richest)
+        refined = fitted(blocks, outer[:1], *between_ends(blocks, outer[:1], modes.at[:1], own[:1]), richest)
     else:
         first = Polynomials.of(width, min(CONDITIONAL.first_degree, richest.degree))
-        refined = fitted(blocks, outer[:1], found.at[:1], own[:1], first)
+        refined = fitted(blocks, outer[:1], modes.at[:1], own[:1], first)
         for _ in range(0 if is_normal(refined) else CONDITIONAL.centre_passes):
             refined = fitted(blocks, outer[:1], *placed(refined), richest)
             if not far_off(refined).any():
                 break
     inverse = inverses(own[:1])
-    offsets = times(inverse, refined.centres - found.at[:1])[0]
+    offsets = times(inverse, refined.centres - modes.at[:1])[0]
     shape = Shape(offsets, (inverse @ refined.scales)[0], richest)
-    best = about(blocks, outer, found, shape)
+    best = about(blocks, outer, modes, shape)
     simpler_ones = [shape._replace(basis=basis) for basis in fewer]
     if width > 1 and is_normal(refined):
         simpler_ones.insert(0, simpler_ones[0]._replace(by_curvature=True))
     for simpler in simpler_ones:
-        off = distance(best, about(blocks, outer, found, simpler))
+        off = distance(best, about(blocks, outer, modes, simpler))
         if np.quantile(off, CONDITIONAL.same_at) < CONDITIONAL.same:
             return simpler
     return shape
@@ -314,37 +316,37 @@ def between_ends(blocks: Blocks, outer: Array, at: Array, scales: Array) -> tupl
     return centres, scales * (0.5 * (ends[..., 1] - ends[..., 0]) / radius)[..., None, None]
 
 
-def is_normal(found: Conditional) -> bool:
+def is_normal(each: Conditional) -> bool:
     """Whether all blocks are standard normals in their scales, where the mass of these is."""
-    squares = (found.basis.grid**2).sum(axis=1)
+    squares = (each.basis.grid**2).sum(axis=1)
     near = squares <= CONDITIONAL.normal_within**2
-    off = found.coefficients @ found.basis.on_grid[near].T + 0.5 * squares[near]
+    off = each.coefficients @ each.basis.on_grid[near].T + 0.5 * squares[near]
     return bool((np.abs(off) < CONDITIONAL.like_normal).all())
 
 
-def about(blocks: Blocks, outer: Array, found: Modes, shape: Shape) -> Conditional:
+def about(blocks: Blocks, outer: Array, modes: Modes, shape: Shape) -> Conditional:
     """The densities of the blocks at outer points (n, d), of a shape about their modes."""
-    own = found.scales
+    own = modes.scales
     if shape.by_curvature:
-        standard = np.tile(shape.basis.standard_normal, (*found.at.shape[:2], 1))
-        return by_coefficients(shape.basis, found.at, own, standard)
-    centres = found.at + times(own, shape.offsets)
+        standard = np.tile(shape.basis.standard_normal, (*modes.at.shape[:2], 1))
+        return by_coefficients(shape.basis, modes.at, own, standard)
+    centres = modes.at + times(own, shape.offsets)
     return fitted(blocks, outer, centres, own @ shape.scales, shape.basis)
 
 
 def distance(a: Conditional, b: Conditional) -> Array:
     """How far two log densities of all blocks are apart: the sd of the difference under the first, (n,)."""
-    found = []
+    distances = []
     for heights, others in zip(a.parts(), b.parts(), strict=True):
         weights = np.exp(heights - heights.max(axis=0) + a.basis.log_cells[:, None, None])
         weights /= weights.sum(axis=0)
         off = heights - others
         off -= (weights * off).sum(axis=0)
-        found.append(np.sqrt((weights * off**2).sum(axis=(0, 2))))
-    return np.concatenate(found)
+        distances.append(np.sqrt((weights * off**2).sum(axis=(0, 2))))
+    return np.concatenate(distances)
 
 
-def conditional(blocks: Blocks, outer: Array, found: Modes, shape: Shape) -> Conditional:
+def conditional(blocks: Blocks, outer: Array, modes: Modes, shape: Shape) -> Conditional:
     """The densities of the blocks at outer points (n, d), by their modes there.
 
     Where polynomials do not settle the mode, of which only the place was looked for, is found with its
@@ -352,15 +354,15 @@ def conditional(blocks: Blocks, outer: Array, found: Modes, shape: Shape) -> Con
     of their ball, the density is a wide normal about the mode: its weights are uneven, but it is where the
     block is.
     """
-    made = fitted_where_they_lie(blocks, outer, about(blocks, outer, found, shape))
-    rows = np.asarray(far_off(made).any(axis=1))
+    refitted = fitted_where_they_lie(blocks, outer, about(blocks, outer, modes, shape))
+    rows = np.asarray(far_off(refitted).any(axis=1))
     if not rows.any():
-        return made
-    outer, found = outer[rows], blocks.modes(outer[rows], found.at[rows], BLOCK_MODES.near)
-    again = fitted_where_they_lie(blocks, outer, about(blocks, outer, found, shape))
+        return refitted
+    outer, modes = outer[rows], blocks.modes(outer[rows], modes.at[rows], BLOCK_MODES.near)
+    again = fitted_where_they_lie(blocks, outer, about(blocks, outer, modes, shape))
     if (off := far_off(again)).any():
-        again = again.with_blocks(off, wide_normals(found.at[off], found.scales[off], shape.basis))
-    return made.with_rows(rows, again)
+        again = again.with_blocks(off, wide_normals(modes.at[off], modes.scales[off], shape.basis))
+    return refitted.with_rows(rows, again)
 
 
 def wide_normals(at: Array, scales: Array, basis: Polynomials) -> Conditional:
@@ -369,44 +371,44 @@ def wide_normals(at: Array, scales: Array, basis: Polynomials) -> Conditional:
     return by_coefficients(basis, at[:, None], CONDITIONAL.wider * scales[:, None], standard)
 
 
-def fitted_where_they_lie(blocks: Blocks, outer: Array, made: Conditional) -> Conditional:
+def fitted_where_they_lie(blocks: Blocks, outer: Array, refitted: Conditional) -> Conditional:
     """Densities of the blocks at outer points (n, d), where one lies elsewhere fitted again to that block."""
-    off = far_off(made)
+    off = far_off(refitted)
     for _ in range(CONDITIONAL.passes):
         if not off.any():
             break
         rows, some = off.any(axis=1), off[..., None]
-        better = placed(made)
-        centres = np.where(some, better[0], made.centres)
-        scales = np.where(some[..., None], better[1], made.scales)
-        values = coefficients(blocks, outer[rows], centres[rows], scales[rows], made.basis)
+        better = placed(refitted)
+        centres = np.where(some, better[0], refitted.centres)
+        scales = np.where(some[..., None], better[1], refitted.scales)
+        values = coefficients(blocks, outer[rows], centres[rows], scales[rows], refitted.basis)
         own = (centres[off], scales[off], values[off[rows]])
-        again = by_coefficients(made.basis, *(each[:, None] for each in own))
-        made = made.with_blocks(off, again)
+        again = by_coefficients(refitted.basis, *(each[:, None] for each in own))
+        refitted = refitted.with_blocks(off, again)
         off[off] = far_off(again)[:, 0]
-    return made
+    return refitted
 
 
-def far_off(found: Conditional) -> NDArray[np.bool_]:
+def far_off(law: Conditional) -> NDArray[np.bool_]:
     """Which blocks (n, g) lie elsewhere than their polynomials."""
-    centres, scales = placed(found)
-    off = np.abs(solve_lower(found.scales, centres - found.centres)).max(axis=2)
-    before, after = (np.diagonal(each, axis1=-2, axis2=-1) for each in (found.scales, scales))
+    centres, scales = placed(law)
+    off = np.abs(solve_lower(law.scales, centres - law.centres)).max(axis=2)
+    before, after = (np.diagonal(each, axis1=-2, axis2=-1) for each in (law.scales, scales))
     widened = np.abs(np.log(after / before)).max(axis=2)
     return np.asarray(~(np.maximum(off, widened) <= CONDITIONAL.off_centre))  # where nan, too
 
 
-def placed(found: Conditional) -> tuple[Array, Array]:
+def placed(law: Conditional) -> tuple[Array, Array]:
     """Better centres (n, g, w) and scales (n, g, w, w) of polynomials: at the means, in sds.
 
     Those of single variables so that the radius ends where the density does, on either side.
     """
-    totals = found.totals
-    if found.basis.width > 1:
-        return found.at(totals.means), found.scales @ totals.factors
-    centres = found.at(totals.ends.mean(axis=-1, keepdims=True))
-    half = 0.5 * (totals.ends[..., 1] - totals.ends[..., 0]) / found.basis.radius
-    return centres, found.scales * half[..., None, None]
+    totals = law.totals
+    if law.basis.width > 1:
+        return law.at(totals.means), law.scales @ totals.factors
+    centres = law.at(totals.ends.mean(axis=-1, keepdims=True))
+    half = 0.5 * (totals.ends[..., 1] - totals.ends[..., 0]) / law.basis.radius
+    return centres, law.scales * half[..., None, None]
 
 
 def fitted(blocks: Blocks, outer: Array, centres: Array, scales: Array, basis: Polynomials) -> Conditional:
@@ -427,6 +429,6 @@ def by_coefficients(basis: Polynomials, centres: Array, scales: Array, coefficie
     """The densities by polynomials with these coefficients (n, g, p)."""
     if basis.quadratic:
         return Conditional(basis, centres, scales, coefficients, normal_totals(basis, coefficients))
-    found = [totals_of(basis, heights) for heights in on_grid(basis, coefficients)]
-    totals = Totals(*map(np.concatenate, zip(*found, strict=True)))
+    sums = [totals_of(basis, heights) for heights in on_grid(basis, coefficients)]
+    totals = Totals(*map(np.concatenate, zip(*sums, strict=True)))
     return Conditional(basis, centres, scales, coefficients, totals)

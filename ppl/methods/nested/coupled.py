@@ -36,23 +36,23 @@ class Coupled(NamedTuple):
 
     def solve(self, x: Array) -> Array:
         """The inverse times vectors (n, k)."""
-        found = self.inner.solve(x)
-        return np.asarray(found - self.solved * ((found @ self.w) / self.ratio)[:, None])
+        solution = self.inner.solve(x)
+        return np.asarray(solution - self.solved * ((solution @ self.w) / self.ratio)[:, None])
 
     def solve_transposed(self, x: Array) -> Array:
         """A square root of the inverse times vectors (n, k): what it makes of standard normals is its own."""
-        found = self.inner.solve_transposed(x)
-        share = (found @ self.w) / (self.ratio + np.sqrt(self.ratio))
-        return np.asarray(found - self.solved * share[:, None])
+        solution = self.inner.solve_transposed(x)
+        share = (solution @ self.w) / (self.ratio + np.sqrt(self.ratio))
+        return np.asarray(solution - self.solved * share[:, None])
 
     @property
     def inverses(self) -> Array:
         """The inverses within the band (n, b + 1, k)."""
-        found, scaled = self.inner.inverses, self.solved / self.ratio[:, None]
-        size = found.shape[2]
-        for i in range(found.shape[1]):
-            found[:, i, : size - i] -= self.solved[:, i:] * scaled[:, : size - i]
-        return found
+        inner_inverses, scaled = self.inner.inverses, self.solved / self.ratio[:, None]
+        size = inner_inverses.shape[2]
+        for i in range(inner_inverses.shape[1]):
+            inner_inverses[:, i, : size - i] -= self.solved[:, i:] * scaled[:, : size - i]
+        return inner_inverses
 
     def lengths(self, x: Array) -> Array:
         """The roots of x' (P + w w') x (n,) of vectors (n, k)."""
@@ -61,5 +61,5 @@ class Coupled(NamedTuple):
 
 def coupled_factors(bands: Array, couplings: Iterable[Array]) -> Factors | Coupled:
     """Those of symmetric matrices in lower bands (n, b + 1, k) plus w w' for each of the couplings w (k,)."""
-    found: Factors | Coupled = factors_of(bands)
-    return reduce(Coupled.of, couplings, found)
+    factors: Factors | Coupled = factors_of(bands)
+    return reduce(Coupled.of, couplings, factors)

@@ -43,8 +43,8 @@ def couplings(
     curvature: Curvature, touched: NDArray[np.bool_], free: NDArray[np.bool_]
 ) -> tuple[list[Array], NDArray[np.bool_]]:
     """The weights (dim,) of sums of `free` coordinates (dim,), and which meet (dim, dim) without these."""
-    values, graph, found = curvature.values.copy(), touched.copy(), list[Array]()
-    while len(found) < COUPLINGS.most:
+    values, graph, directions = curvature.values.copy(), touched.copy(), list[Array]()
+    while len(directions) < COUPLINGS.most:
         degrees = (graph[free] & free).sum(axis=0)
         members = np.nonzero(graph[int(degrees.argmax())] & free)[0]
         if len(members) < COUPLINGS.fewest:
@@ -58,9 +58,9 @@ def couplings(
         if meet.mean() > 1 - COUPLINGS.alone:
             break
         values[within], graph[within] = left, meet | meet.T
-        found.append(np.zeros(len(graph)))
-        found[-1][members] = weights
-    return found, graph
+        directions.append(np.zeros(len(graph)))
+        directions[-1][members] = weights
+    return directions, graph
 
 
 def are_constant(sums: Sequence[Array], rest: NDArray[np.bool_], elsewhere: Curvature) -> bool:

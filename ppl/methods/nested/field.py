@@ -108,8 +108,8 @@ class Fields:
 
     def values_and_gradients(self, outer: Array, latent: Array) -> tuple[Array, Array]:
         """The log density of the whole (n,), and its gradients by the field (n, k)."""
-        values, found = self.inside.log_density_gradients(self.points(outer, latent))
-        return values, self.latent(found)
+        values, slopes = self.inside.log_density_gradients(self.points(outer, latent))
+        return values, self.latent(slopes)
 
     def gradients(self, outer: Array, latent: Array) -> Array:
         """These alone."""
@@ -127,8 +127,8 @@ class Fields:
                 there += (moves.reshape(-1, k) @ w)[:, None] * w
             own = (reading.colour >= some[0]) & (reading.colour <= some[-1])
             row, at_k = reading.row[own], reading.coordinate[own]
-            found = there.reshape(-1, n, k)[reading.colour[own] - some[0], :, row].T
-            bands[:, reading.below[own], reading.column[own]] = (gradients[:, row] - found) / steps[:, at_k]
+            entries = there.reshape(-1, n, k)[reading.colour[own] - some[0], :, row].T
+            bands[:, reading.below[own], reading.column[own]] = (gradients[:, row] - entries) / steps[:, at_k]
         return bands
 
     def colours_at_once(self, n: int) -> list[NDArray[np.intp]]:
@@ -177,15 +177,15 @@ class Fields:
         """
         least = np.full(len(outer), -np.inf) if least is None else least
         parts = self.parts(len(outer))
-        found = [self.modes_of_part(outer[k], start[k], near, least[k])[0] for k in parts]
-        return Modes(*(np.concatenate(each) for each in zip(*found, strict=True)))
+        parts_ = [self.modes_of_part(outer[k], start[k], near, least[k])[0] for k in parts]
+        return Modes(*(np.concatenate(each) for each in zip(*parts_, strict=True)))
 
     def modes_of_part(self, outer: Array, start: Array, near: float, least: Array) -> tuple[Modes, Array]:
         """The same at points that are few enough, and the last precisions (n, b + 1, k) on the way there."""
         n, constant = len(outer), 0.5 * start.shape[1] * LOG_2PI
         bands = np.zeros((n, self.structure.bandwidth + 1, start.shape[1]))
         at, steps, shorter = start.copy(), np.zeros(start.shape), np.zeros(start.shape)
-        found, hopeless = np.zeros((2, n), dtype=bool)
+        settled, hopeless = np.zeros((2, n), dtype=bool)
         values, half_log_dets, going = np.full(n, -np.inf), np.zeros(n), np.arange(n)
         kept, gains, away = np.zeros(n, dtype=bool), np.full(n, np.inf), np.zeros(n)
         farthest = max(near, FIELD_MODES.kept_within)
@@ -229,14 +229,14 @@ class Fields:
                 at[here] += step
                 ended = here[factors.as_given & (gain < near**2)]
                 values[ended] += 0.5 * gain[factors.as_given & (gain < near**2)]
-                found[ended] = True
+                settled[ended] = True
                 seems = values[here] - half_log_dets[here] + BLOCK_MODES.overrated * gain + constant
                 hopeless[here] = factors.as_given & (seems < least[here])
-            going = going[~(found[going] | hopeless[going])]
+            going = going[~(settled[going] | hopeless[going])]
             if not going.size:
                 break
-        values[hopeless & ~found] = -np.inf
-        return Modes(at, half_log_dets, values, found, np.zeros((n, 0))), bands
+        values[hopeless & ~settled] = -np.inf
+        return Modes(at, half_log_dets, values, settled, np.zeros((n, 0))), bands
 
     def beside(self, outer: Array, at: Array, distance: float, rng: np.random.Generator) -> Array:
         """Points (n, k) away from modes, from which others may be found."""

@@ -77,15 +77,15 @@ class FieldDraws:
 
         Its log density is that of the target less the log mean weight.
         """
-        found, bands = self.modes_at(outer, least)
-        rows = found.log_marginals > least
-        known = np.where(self.fields.is_near(outer), found.about_here, np.nan)
-        draws = GivenDraws.none(found.at, known)
+        modes, bands = self.modes_at(outer, least)
+        rows = modes.log_marginals > least
+        known = np.where(self.fields.is_near(outer), modes.about_here, np.nan)
+        draws = GivenDraws.none(modes.at, known)
         if not rows.any():
             return draws
-        drawn, log_p = found.at[rows], np.full(rows.sum(), -np.inf)
+        drawn, log_p = modes.at[rows], np.full(rows.sum(), -np.inf)
         best, total, squares = np.full((3, len(drawn)), -np.inf)
-        for tried, value, weight in self.weighted(outer[rows], found.at[rows], bands[rows], rng):
+        for tried, value, weight in self.weighted(outer[rows], modes.at[rows], bands[rows], rng):
             total, squares = np.logaddexp(total, weight), np.logaddexp(squares, 2 * weight)
             score = weight + rng.gumbel(size=len(weight))  # the largest is one of them by its weight
             better = score > best
@@ -121,8 +121,8 @@ class FieldDraws:
 
     def excess(self, outer: Array, rng: np.random.Generator) -> float:
         """The mean relative variance of weights at one outer point, over such points (n, d)."""
-        found, bands = self.modes_at(outer, np.full(len(outer), -np.inf))
-        weights = np.array([each for *_, each in self.weighted(outer, found.at, bands, rng)])
+        modes, bands = self.modes_at(outer, np.full(len(outer), -np.inf))
+        weights = np.array([each for *_, each in self.weighted(outer, modes.at, bands, rng)])
         return float(np.mean([len(each) / effective_size(each) - 1 for each in weights.T]))
 
     def modes_at(self, outer: Array, least: Array) -> tuple[Modes, Array]:
@@ -149,12 +149,12 @@ def field_draws(
     if isinstance(fields, Interpolated):
         chosen = FieldDraws(fields, trends, start)
         return replace(chosen, pairs=pairs_for(chosen.excess(outer[:MEASURED], rng)))
-    found = fields.modes(outer, start, BLOCK_MODES.near)
+    modes_ = fields.modes(outer, start, BLOCK_MODES.near)
     parts = fields.parts(len(outer))
-    traces = [third_derivatives(fields, outer[k], found.at_rows(k)).traces for k in parts]
+    traces = [third_derivatives(fields, outer[k], modes_.at_rows(k)).traces for k in parts]
     thirds = fields.latent(np.concatenate(traces)) / 3
-    complete = found.found & np.isfinite(thirds).all(axis=1)
-    modes, b = (trends.fitted(outer[complete], each[complete]) for each in (found.at, thirds))
+    complete = modes_.found & np.isfinite(thirds).all(axis=1)
+    modes, b = (trends.fitted(outer[complete], each[complete]) for each in (modes_.at, thirds))
     chosen = FieldDraws(fields, trends, modes)
     some = outer[:MEASURED]
     excess = chosen.excess(some, rng)

@@ -61,8 +61,8 @@ SETS_IN_A_WORD = 64
 def graph_of(target: Target, u: Array, rng: np.random.Generator) -> Graph | None:
     """The graph of a target, seen from a point u (dim,); None for many coordinates that meet many others."""
     dim = target.dim
-    if dim > GRAPH.few and (found := by_sets(target, u, rng)) is not None:
-        return found
+    if dim > GRAPH.few and (by_colours := by_sets(target, u, rng)) is not None:
+        return by_colours
     if dim > GRAPH.most_alone:
         return None
     return Graph.of_matrix(responses_alone(target, u, np.arange(dim), rng))
@@ -124,8 +124,8 @@ def seeming_pairs(sets: NDArray[np.bool_], responded: NDArray[np.bool_]) -> tupl
         apart = (moved[part, :1] & silent[:, 0]) | (silent[part, :1] & moved[:, 0])
         here, there = (apart == 0).nonzero()
         here += part.start
-        told = (moved[here] & silent[there]) | (silent[here] & moved[there])
-        alike = ~told.any(axis=1) & (here != there)
+        differs = (moved[here] & silent[there]) | (silent[here] & moved[there])
+        alike = ~differs.any(axis=1) & (here != there)
         first.append(here[alike])
         second.append(there[alike])
     return np.concatenate(first), np.concatenate(second)
@@ -142,10 +142,10 @@ def responses(
     target: Target, u: Array, perturbed: NDArray[np.bool_], rng: np.random.Generator
 ) -> NDArray[np.bool_]:
     """Which entries of the gradient (n, dim) change where the coordinates `perturbed` (n, dim) are moved."""
-    found = np.zeros(perturbed.shape, dtype=bool)
+    moved = np.zeros(perturbed.shape, dtype=bool)
     for part, change, size in changes(target, u, steps_of(target.dim, rng), perturbed):
-        found[part] = ~(np.abs(change) <= GRAPH.smallest_change * size)  # nan may depend on anything
-    return found
+        moved[part] = ~(np.abs(change) <= GRAPH.smallest_change * size)  # nan may depend on anything
+    return moved
 
 
 def responses_alone(

@@ -89,13 +89,13 @@ class Interpolated(Fields):
     def factored(self, bands: Array) -> Factors | Coupled:
         """The factors by these."""
         own = np.concatenate([np.exp(bands[:, :1]), bands[:, 1:]], axis=1)
-        found: Factors | Coupled = Factors(own, np.ones(len(own), dtype=bool))
-        return reduce(Coupled.of, self.structure.couplings, found)
+        factors: Factors | Coupled = Factors(own, np.ones(len(own), dtype=bool))
+        return reduce(Coupled.of, self.structure.couplings, factors)
 
     def modes_of_part(self, outer: Array, start: Array, near: float, least: Array) -> tuple[Modes, Array]:
         """As of a field, but a few steps lead near enough, for the precision is not that of the mode."""
-        found, bands = super().modes_of_part(outer, start, near, least)
-        return found._replace(found=np.isfinite(found.values)), bands
+        modes, bands = super().modes_of_part(outer, start, near, least)
+        return modes._replace(found=np.isfinite(modes.values)), bands
 
 
 def standardised(about: Gaussian, outer: Array) -> Array:
@@ -120,8 +120,8 @@ class InterpolatedMarginal(Marginal):
     def log_densities(self, outer: Array, least: Array | None = None) -> Array:
         """As of any marginal; -inf beyond where all is known."""
         assert isinstance(self.inner, Interpolated)
-        found = super().log_densities(outer, least)
-        return np.where(self.inner.is_near(outer), found, -np.inf)
+        densities = super().log_densities(outer, least)
+        return np.where(self.inner.is_near(outer), densities, -np.inf)
 
 
 def interpolated(peak: Peak, rng: np.random.Generator) -> Peak:
@@ -151,9 +151,9 @@ def with_points(marginal: Marginal, about: Gaussian, candidates: Array) -> Margi
     outer = candidates[spread_out(standardised(about, candidates), standardised(about, seen))]
     outer = outer if known else np.concatenate([seen, outer])
     start = marginal.start(outer)
-    made = [modes_and_factors(fields, outer[k], start[k]) for k in fields.parts(len(outer))]
-    at, factor, found = (np.concatenate(each) for each in zip(*made, strict=True))
-    new = [outer[found], at[found], factor[found]]
+    modes_of_parts = [modes_and_factors(fields, outer[k], start[k]) for k in fields.parts(len(outer))]
+    at, factor, settled = (np.concatenate(each) for each in zip(*modes_of_parts, strict=True))
+    new = [outer[settled], at[settled], factor[settled]]
     if known:
         old = (known.outer, known.at, known.factor)
         new = [np.concatenate(each) for each in zip(old, new, strict=True)]
@@ -163,10 +163,10 @@ def with_points(marginal: Marginal, about: Gaussian, candidates: Array) -> Margi
 
 def modes_and_factors(fields: Fields, outer: Array, start: Array) -> tuple[Array, Array, NDArray[np.bool_]]:
     """Modes (n, k) and Cholesky factors (n, (b + 1) k), diagonals in logarithms, and which are found (n,)."""
-    found, bands = fields.modes_of_part(outer, start, BLOCK_MODES.near, np.full(len(outer), -np.inf))
+    modes, bands = fields.modes_of_part(outer, start, BLOCK_MODES.near, np.full(len(outer), -np.inf))
     lower = factors_of(bands)
     logs = np.concatenate([np.log(lower.bands[:, :1]), lower.bands[:, 1:]], axis=1)
-    return found.at, logs.reshape(len(outer), -1), found.found & lower.as_given
+    return modes.at, logs.reshape(len(outer), -1), modes.found & lower.as_given
 
 
 def spread_out(z: Array, seen: Array) -> Array:

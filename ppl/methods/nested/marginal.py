@@ -124,12 +124,12 @@ def ascended(start: Marginal) -> Marginal | None:
         nonlocal here, last
         if last is not None and np.array_equal(outer, here.centre):
             return last
-        found = here.modes(outer[None])
-        value = float(found.log_marginals[0])
+        modes = here.modes(outer[None])
+        value = float(modes.log_marginals[0])
         if not np.isfinite(value):
             return value, np.zeros_like(outer)
-        here = replace(here, centre=outer, latent=found.at[0])
-        last = value, slopes(here.inner, outer[None], found)[0]
+        here = replace(here, centre=outer, latent=modes.at[0])
+        last = value, slopes(here.inner, outer[None], modes)[0]
         return last
 
     if np.isfinite(density(start.centre)[0]):
@@ -171,16 +171,16 @@ def newton(marginal: Marginal) -> Peak | None:
         step *= min(1.0, farthest / np.abs(step).max())
         tried = marginal.centre + np.array(CLIMB.shares)[:, None] * step
         for some in (slice(0, 1), slice(1, None)):  # a whole step is mostly good
-            found = marginal.modes(tried[some])
-            best = some.start + int(np.argmax(found.log_marginals))
-            if higher := found.log_marginals.max() > seen.value:
+            modes = marginal.modes(tried[some])
+            best = some.start + int(np.argmax(modes.log_marginals))
+            if higher := modes.log_marginals.max() > seen.value:
                 break
         if not higher:
             if length < 1:
                 return None if repaired else peak
             directions = 0.3 * directions
             continue
-        marginal = replace(marginal, centre=tried[best], latent=found.at[best - some.start], slope=None)
+        marginal = replace(marginal, centre=tried[best], latent=modes.at[best - some.start], slope=None)
         steps = np.maximum(1.0, CLIMB.difference * np.abs(wide).max(axis=0))
         directions = (wide * CLIMB.difference / steps).T
         share = CLIMB.lengthening if best == 0 else CLIMB.shares[best]
@@ -204,16 +204,16 @@ def differences(marginal: Marginal, directions: Array) -> Seen | None:
     first, second = np.triu_indices(d, 1) if costly else np.zeros((2, 0), dtype=np.intp)
     between = directions[first] + directions[second]
     points = marginal.centre + np.concatenate([np.zeros((1, d)), directions, -directions, between])
-    found = marginal.modes(points)
+    modes = marginal.modes(points)
     if costly:
-        gradients = profile_slopes(costly, points, found, directions)
+        gradients = profile_slopes(costly, points, modes, directions)
     else:
-        gradients = slopes(inner, points, found) @ directions.T
-    if not (np.isfinite(found.log_marginals).all() and np.isfinite(gradients).all()):
+        gradients = slopes(inner, points, modes) @ directions.T
+    if not (np.isfinite(modes.log_marginals).all() and np.isfinite(gradients).all()):
         return None
     ahead, behind = slice(1, d + 1), slice(d + 1, 2 * d + 1)
     curvature = (gradients[ahead] - gradients[behind]) / 2
     inverse = np.linalg.inv(directions)
-    new_slope = np.tensordot(inverse, found.at[ahead] - found.at[behind], axes=1) / 2
-    seen = replace(marginal, latent=found.at[0], slope=new_slope)
-    return Seen(seen, float(found.log_marginals[0]), gradients[0], (curvature + curvature.T) / 2)
+    new_slope = np.tensordot(inverse, modes.at[ahead] - modes.at[behind], axes=1) / 2
+    seen = replace(marginal, latent=modes.at[0], slope=new_slope)
+    return Seen(seen, float(modes.log_marginals[0]), gradients[0], (curvature + curvature.T) / 2)

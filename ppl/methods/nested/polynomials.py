@@ -189,10 +189,10 @@ class Polynomials:
 
 def chebyshev_values(x: Array, degree: int) -> list[Array]:
     """Chebyshev's polynomials of x up to a degree, each by the two before it."""
-    found = [np.ones_like(x), x]
+    values = [np.ones_like(x), x]
     for _ in range(degree - 1):
-        found.append(2 * x * found[-1] - found[-2])
-    return found
+        values.append(2 * x * values[-1] - values[-2])
+    return values
 
 
 def regular(radius: float, width: int) -> tuple[Array, Array]:

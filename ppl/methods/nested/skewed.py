@@ -30,8 +30,8 @@ class SinhArcsinh:
     def of_draws(u: Array, weights: Array) -> "SinhArcsinh":
         """The map by which weighted draws u (n, d) have a median of 0, and tails (5%) alike on both sides."""
         shares = (TAIL_SHARE, 0.5, 1 - TAIL_SHARE)
-        found = np.quantile(u, shares, axis=0, weights=weights, method="inverted_cdf")
-        return SinhArcsinh.of_quantiles(*found)
+        quantiles = np.quantile(u, shares, axis=0, weights=weights, method="inverted_cdf")
+        return SinhArcsinh.of_quantiles(*quantiles)
 
     @staticmethod
     def of_halves(mode: Array, below: Array, above: Array) -> "SinhArcsinh":

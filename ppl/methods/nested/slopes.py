@@ -39,8 +39,8 @@ def by_differences(inner: Fields, outer: Array, at: Array) -> Array:
     d = outer.shape[1]
     moves = OUTER_MOVE * np.concatenate([np.eye(d), -np.eye(d)])
     points = (outer + moves[:, None]).reshape(-1, d)
-    found = inner.modes(points, np.tile(at, (2 * d, 1)), BLOCK_MODES.near).log_marginals
-    ahead, behind = found.reshape(2, d, -1)
+    log_marginals = inner.modes(points, np.tile(at, (2 * d, 1)), BLOCK_MODES.near).log_marginals
+    ahead, behind = log_marginals.reshape(2, d, -1)
     return np.asarray((ahead - behind).T / (2 * OUTER_MOVE))
 
 
@@ -57,8 +57,8 @@ def profile_slopes(inner: Fields, outer: Array, modes: Modes, directions: Array)
     bend = np.diag(ahead + behind - 2 * centre)
     first, second = np.triu_indices(d, 1)
     bend[first, second] = bend[second, first] = between - ahead[first] - ahead[second] + centre
-    found = here[:, inner.structure.outer] @ directions.T - (ahead - behind) / 2
-    return np.asarray(found - np.concatenate([np.zeros_like(bend[:1]), bend, -bend]))
+    slopes_ = here[:, inner.structure.outer] @ directions.T - (ahead - behind) / 2
+    return np.asarray(slopes_ - np.concatenate([np.zeros_like(bend[:1]), bend, -bend]))
 
 
 class ThirdDerivatives(NamedTuple):
@@ -76,8 +76,8 @@ def third_derivatives(inner: Blocks | Fields, outer: Array, modes: Modes) -> Thi
     """Those that Laplace's approximation changes by with the mode, at outer points (n, d); of a field with a
     density of its own at shared outer points only by coordinates of the field.
     """
-    found, times = inverse_at(inner, outer, modes)
-    signs, squares = map(np.array, zip(*found, strict=True))
+    inverse, times = inverse_at(inner, outer, modes)
+    signs, squares = map(np.array, zip(*inverse, strict=True))
     steps = DIFFERENCE * squares
     (here,) = gradients_beside(inner, outer, modes.at, np.zeros((1, *modes.at.shape)))
     beside = (gradients_beside(inner, outer, modes.at, each) for each in (steps, -steps))
@@ -102,8 +102,8 @@ vectors (n, ...) by P^-1.
 def inverse_at(inner: Blocks | Fields, outer: Array, modes: Modes) -> Inverse:
     """That at modes."""
     if isinstance(inner, Fields):
-        found = inner.factors(outer, modes.at)
-        return by_colours(inner.structure, found.inverses), found.solve
+        factors_ = inner.factors(outer, modes.at)
+        return by_colours(inner.structure, factors_.inverses), factors_.solve
     factors = modes.factors
     units = np.eye(inner.structure.width)
     squares = ((1.0, solve_upper(factors, unit)) for unit in units)

@@ -106,16 +106,18 @@ def structure_of(target: Target, u: Array, rng: np.random.Generator) -> Structur
     """That of a target, seen from a point u (dim,) with a finite gradient; None where it has none."""
     if not STRUCTURE.fewest_blocks < target.dim <= STRUCTURE.most_in_groups:
         return None
-    if GRAPH.probes + 2 * code_length(target.dim) < target.dim and (found := small_blocks(target, u, rng)):
-        return found.narrowed
+    if GRAPH.probes + 2 * code_length(target.dim) < target.dim and (
+        structure := small_blocks(target, u, rng)
+    ):
+        return structure.narrowed
     graph = graph_of(target, u, rng)
     if graph is None:
         return None
     blocks = [blocks_of(graph, widest) for widest in (STRUCTURE.narrow, STRUCTURE.widest)]
-    found = min((each for each in blocks if each), key=lambda each: len(each.outer), default=None)
-    if found and (found.width <= STRUCTURE.narrow or is_dense(graph, found)):
-        return found.narrowed
-    return sparse_field(target, u, rng, graph) or found
+    structure = min((each for each in blocks if each), key=lambda each: len(each.outer), default=None)
+    if structure and (structure.width <= STRUCTURE.narrow or is_dense(graph, structure)):
+        return structure.narrowed
+    return sparse_field(target, u, rng, graph) or structure
 
 
 def sparse_field(target: Target, u: Array, rng: np.random.Generator, graph: Graph) -> Field | None:
@@ -125,20 +127,20 @@ def sparse_field(target: Target, u: Array, rng: np.random.Generator, graph: Grap
     """
     scalars, free = target.kinds
     complete, fewest = partial(may_be_complete, target), STRUCTURE.fewest_latent
-    if found := field_of(graph, scalars, free, fewest):
+    if field := field_of(graph, scalars, free, fewest):
         everywhere = with_graphs_beside(graph, target, u, rng)
         if everywhere is None:
             return None
         return (
-            found if everywhere.size == graph.size else field_of(everywhere, scalars, free, fewest, complete)
+            field if everywhere.size == graph.size else field_of(everywhere, scalars, free, fewest, complete)
         )
     if target.dim > GRAPH.most_alone or not (~scalars).any():
         return None
     touched = graph.matrix | np.eye(target.dim, dtype=bool)
     sums, rest = couplings(curvature(target, u, rng), touched, ~scalars)
     if sums and are_constant(sums, rest, curvature(target, u + rng.normal(size=u.shape), rng)):
-        found = field_of(Graph.of_matrix(rest), scalars, free, fewest)
-        return found and replace(found, couplings=tuple(each[found.latent] for each in sums))
+        field = field_of(Graph.of_matrix(rest), scalars, free, fewest)
+        return field and replace(field, couplings=tuple(each[field.latent] for each in sums))
     return field_of(graph, scalars, free, fewest, complete)
 
 
@@ -175,11 +177,11 @@ def blocks_of(graph: Graph, widest: int) -> Structure | None:
     return Structure(dim, outer, blocks)
 
 
-def is_dense(graph: Graph, found: Structure) -> bool:
+def is_dense(graph: Graph, structure: Structure) -> bool:
     """Whether most coordinates of a block meet each other: others are a field at less cost."""
-    latent = np.sort(found.blocks[found.filled])
+    latent = np.sort(structure.blocks[structure.filled])
     inside = graph.among(latent).size + len(latent)
-    return bool(inside >= STRUCTURE.dense * (found.filled.sum(axis=1) ** 2).sum())
+    return bool(inside >= STRUCTURE.dense * (structure.filled.sum(axis=1) ** 2).sum())
 
 
 def curvature(target: Target, u: Array, rng: np.random.Generator) -> Curvature:

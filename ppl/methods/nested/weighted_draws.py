@@ -113,8 +113,8 @@ def given(marginal: Marginal, mixture: Mixture, n: int, rng: np.random.Generator
             return field_draws(fields, trends, some, marginal.start(some), rng)
         case Blocks() as blocks:
             some = np.concatenate([marginal.centre[None], mixture.draws(SHAPES_SEEN, rng)])
-            found = blocks.modes(some, marginal.start(some), BLOCK_MODES.about)
-            own = BlockDraws(blocks, shape_of(blocks, some, found), marginal.start)
+            modes = blocks.modes(some, marginal.start(some), BLOCK_MODES.about)
+            own = BlockDraws(blocks, shape_of(blocks, some, modes), marginal.start)
             return with_trends(own, near, n, rng)
 
 
@@ -163,18 +163,21 @@ def drawn(peak: Peak, mixture: Mixture, n: int, rng: np.random.Generator) -> Dra
         least = (enough if k else first) * int(n * share)
         if left > 0 and alone.ess >= least and (alone.khat < GOING_KHAT or alone.light_tail):
             go(left)
-        found = together(rounds, outer)
-        if found.n >= n and is_reliable(found.weights) and found.weights.ess >= enough * n:
+        all_rounds = together(rounds, outer)
+        if all_rounds.n >= n and is_reliable(all_rounds.weights) and all_rounds.weights.ess >= enough * n:
             break
-        if k and not few and found.weights.ess < HOPELESS * found.n:
+        if k and not few and all_rounds.weights.ess < HOPELESS * all_rounds.n:
             break
-        mixture = fitted_to(outer_points(rounds, outer), found.weights, rng, one=k == 0 and left > 0)
-    if is_reliable(found.weights) and FEWEST_EFFECTIVE * n <= found.weights.ess < ENOUGH_EFFECTIVE * n:
-        go(int(found.n * (ENOUGH_EFFECTIVE * n / found.weights.ess - 1)))
-        found = together(rounds, outer)
-    if found.weights.ess < FEWEST_EFFECTIVE * n or marginal.inner.exact.is_costly:
-        return found
-    return found._replace(missed=misses(rounds, marginal, own, rng))
+        mixture = fitted_to(outer_points(rounds, outer), all_rounds.weights, rng, one=k == 0 and left > 0)
+    if (
+        is_reliable(all_rounds.weights)
+        and FEWEST_EFFECTIVE * n <= all_rounds.weights.ess < ENOUGH_EFFECTIVE * n
+    ):
+        go(int(all_rounds.n * (ENOUGH_EFFECTIVE * n / all_rounds.weights.ess - 1)))
+        all_rounds = together(rounds, outer)
+    if all_rounds.weights.ess < FEWEST_EFFECTIVE * n or marginal.inner.exact.is_costly:
+        return all_rounds
+    return all_rounds._replace(missed=misses(rounds, marginal, own, rng))
 
 
 def together(rounds: Sequence[Round], outer: Indices) -> Drawn:
@@ -225,8 +228,8 @@ def round_of(
     weight = highest - mixture.log_density(marginal.centre[None])
     least = weight + mixture.log_density(outer) - OUTER.negligible
     parts = row_parts(len(outer), own.numbers)
-    found = [draws_at(marginal, own, outer[part], least[part], rng) for part in parts]
-    return Round(mixture, *map(np.concatenate, zip(*found, strict=True)))
+    parts_ = [draws_at(marginal, own, outer[part], least[part], rng) for part in parts]
+    return Round(mixture, *map(np.concatenate, zip(*parts_, strict=True)))
 
 
 def draws_at(
@@ -234,8 +237,8 @@ def draws_at(
 ) -> tuple[Array, Array, Array, Array, NDArray[np.bool_]]:
     """What a Round has of points, but for the mixture; none where the marginal seems to be below `least`."""
     inner = marginal.inner
-    found = own.draws(outer, least, rng)
-    log_p, rows = np.full(len(outer), -np.inf), found.complete
+    given_ = own.draws(outer, least, rng)
+    log_p, rows = np.full(len(outer), -np.inf), given_.complete
     if rows.any():
-        log_p[rows] = inner.values(outer[rows], found.latent[rows])
-    return inner.points(outer, found.latent), log_p, found.log_q, found.about, found.unsure
+        log_p[rows] = inner.values(outer[rows], given_.latent[rows])
+    return inner.points(outer, given_.latent), log_p, given_.log_q, given_.about, given_.unsure

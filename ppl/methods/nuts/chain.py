@@ -106,7 +106,7 @@ Made = Callable[[int, int], None]
 
 
 def run_chains(
-    starts: Sequence[Start], settings: SampleSettings, seeds: Sequence[int], made: Made = lambda k, n: None
+    starts: Sequence[Start], settings: SampleSettings, seeds: Sequence[int], report: Made = lambda k, n: None
 ) -> list[Chain | None]:
     """A chain from each start by the seed at its place, each in a thread of its own.
 
@@ -119,7 +119,7 @@ def run_chains(
     """
     failed: list[PPLError] = []
     chains = enumerate(zip(starts, seeds, strict=True))
-    samplers = [_begun(start, settings, seed, partial(made, k), failed) for k, (start, seed) in chains]
+    samplers = [_begun(start, settings, seed, partial(report, k), failed) for k, (start, seed) in chains]
     traces, stopped = [], False
     try:
         for sampler in samplers:
@@ -139,12 +139,12 @@ def run_chains(
 
 
 def _begun(
-    start: Start, settings: SampleSettings, seed: int, made: Callable[[int], None], failed: list[PPLError]
+    start: Start, settings: SampleSettings, seed: int, report: Callable[[int], None], failed: list[PPLError]
 ) -> Any:
     """nutpie's sampler, at work in a thread."""
     nutpie = extra("nutpie", "sample", *requirements("sample"))
     return nutpie.sample(
-        _compiled(start, made, failed),
+        _compiled(start, report, failed),
         draws=settings.num_samples,
         tune=settings.num_warmup,
         chains=1,
@@ -179,11 +179,11 @@ def _inverse_metrics(trace: Any) -> Array:
     Where nutpie samples in scaled coordinates it records the scales, and only where they have changed.
     """
     phases = (trace["warmup_sample_stats"], trace["sample_stats"])
-    found = np.concatenate([np.asarray(phase["mass_matrix_inv"])[0] for phase in phases])
+    metrics = np.concatenate([np.asarray(phase["mass_matrix_inv"])[0] for phase in phases])
     if not _samples_scaled(trace):
-        return found
-    changed = np.where(np.isfinite(found).all(axis=1), np.arange(len(found)), 0)
-    return np.asarray(found[np.maximum.accumulate(changed)] ** 2)
+        return metrics
+    changed = np.where(np.isfinite(metrics).all(axis=1), np.arange(len(metrics)), 0)
+    return np.asarray(metrics[np.maximum.accumulate(changed)] ** 2)
 
 
 def _in_u(start: Start, chain: Chain | None) -> Chain | None:
@@ -212,7 +212,7 @@ def _draws(trace: Any, phase: str, metrics: Array) -> Draws:
     return Draws(u, np.column_stack([*columns.values()]).astype(float))
 
 
-def _compiled(start: Start, made: Callable[[int], None], failed: list[PPLError]) -> Any:
+def _compiled(start: Start, report: Callable[[int], None], failed: list[PPLError]) -> Any:
     """The log density as nutpie wants it: makers of plain functions of the unconstrained vector."""
     from nutpie.compiled_pyfunc import from_pyfunc
 
@@ -232,7 +232,7 @@ def _compiled(start: Start, made: Callable[[int], None], failed: list[PPLError])
     def expand(u: Array) -> Mapping[str, Array]:
         nonlocal count
         count += 1
-        made(count)
+        report(count)
         return {"u": np.copy(u)}
 
     makers: tuple[Any, ...] = (

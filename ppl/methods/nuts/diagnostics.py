@@ -109,8 +109,8 @@ class Judged:
     @property
     def sentence(self) -> str:
         """The verdict in words, with the next thing to try."""
-        found = sorted(self.findings(), key=lambda finding: -FROM_BEST.index(finding[0]))
-        text = "; ".join(words for _, words in found) or self.praise
+        against = sorted(self.findings(), key=lambda finding: -FROM_BEST.index(finding[0]))
+        text = "; ".join(words for _, words in against) or self.praise
         return f"Verdict: {self.level}: {text}.{self.slow}"
 
     @property

@@ -83,10 +83,10 @@ def _on_fixed_draws(target: Target, start: Start, context: Context) -> tuple[Ref
     chooses = settings.algorithm == "auto" and settings.eta is None and _refines(settings)
     if not (chooses and start.scaled and start.outcome is None and will_move(target, settings)):
         return None
-    found = once(journal, "on fixed draws", lambda: refine(start, start.params, NOT_RUN, context), rng)
-    if found.outcome.ending not in (Ending.CONVERGED, Ending.INTERRUPTED):
+    refined = once(journal, "on fixed draws", lambda: refine(start, start.params, NOT_RUN, context), rng)
+    if refined.outcome.ending not in (Ending.CONVERGED, Ending.INTERRUPTED):
         return None
-    q = once(journal, "end", lambda: _upgraded(target, start, found, context), rng)
+    q = once(journal, "end", lambda: _upgraded(target, start, refined, context), rng)
     return q, path_without_steps(start, q)
 
 
@@ -106,24 +106,24 @@ def _end(target: Target, start: Start, loop: Loop, context: Context) -> Refined:
     settings = context.settings
     params, outcome = loop.run.average, loop.outcome
     if settings.minibatch is not None:
-        found = unrefined(start, params, outcome, loop.search.note)
+        refined = unrefined(start, params, outcome, loop.search.note)
         upgrades = settings.algorithm == "auto" and settings.upgrade
-        better = at_mode_of_all_rows(target, found, context.streams.refine) if upgrades else found
-        unsaid = better is found and settings.refine and not loop.search.note
-        return replace(found, notes=(NO_REFINEMENT,)) if unsaid else better
+        better = at_mode_of_all_rows(target, refined, context.streams.refine) if upgrades else refined
+        unsaid = better is refined and settings.refine and not loop.search.note
+        return replace(refined, notes=(NO_REFINEMENT,)) if unsaid else better
     if settings.refine and outcome.ending is not Ending.INTERRUPTED:
         return _upgraded(target, start, refine(start, params, outcome, context), context)
     return unrefined(start, params, outcome, loop.search.note)
 
 
-def _upgraded(target: Target, start: Start, found: Refined, context: Context) -> Refined:
+def _upgraded(target: Target, start: Start, refined: Refined, context: Context) -> Refined:
     """A larger family, where that is called for."""
-    if not context.settings.upgrade or found.outcome.ending is Ending.INTERRUPTED:
-        return found
+    if not context.settings.upgrade or refined.outcome.ending is Ending.INTERRUPTED:
+        return refined
     try:
-        return upgrade(target, start, found, context)
+        return upgrade(target, start, refined, context)
     except KeyboardInterrupt:
-        return replace(found, outcome=interrupted("in the upgrade to full rank"))
+        return replace(refined, outcome=interrupted("in the upgrade to full rank"))
 
 
 def _refines(settings: Settings) -> bool:

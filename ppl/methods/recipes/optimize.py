@@ -46,8 +46,8 @@ def _type_two(target: MarginalTarget, init: Init, context: Context) -> Result:
     with np.errstate(all="ignore"):
         points = start_points(target, init, streams.start)
         plain, rng = MeanField(target.dim), streams.pathfinder
-        found = partial(from_paths, target, plain, points, rng, context.listen)
-        state = once(context.journal, "start", lambda: found().state, rng)
+        mode_at = partial(from_paths, target, plain, points, rng, context.listen)
+        state = once(context.journal, "start", lambda: mode_at().state, rng)
         start = replace(state.start(target, plain), family=family, metric=None)
         begin = family.start(np.zeros(target.dim) if start.scaled else start.point)
         return from_start(target, replace(start, params=begin), context, corrected=False)

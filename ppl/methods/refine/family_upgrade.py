@@ -95,51 +95,55 @@ def at_start(target: Target, start: Start, settings: Settings, rng: np.random.Ge
     Where moves follow, which would tell, it is enough that its draws can be resampled.
     """
     try:
-        found = _local(target, start, rng, UPGRADE.draws_at_start)
+        local = _local(target, start, rng, UPGRADE.draws_at_start)
     except KeyboardInterrupt:
         return unrefined(start, start.params, interrupted("at the start"))
-    if found is None:
+    if local is None:
         return None
-    weights = found.weights
-    khat, share = weights.khat, weights.ess / len(found.log_ratios)
+    weights = local.weights
+    khat, share = weights.khat, weights.ess / len(local.log_ratios)
     fits = khat < UPGRADE.good_khat and share >= UPGRADE.enough_share
     fits = fits or (will_move(target, settings) and weights.reliable and is_light(weights))
-    return replace(found.q, outcome=Outcome(Ending.CONVERGED, FITS.format(khat))) if fits else None
+    return replace(local.q, outcome=Outcome(Ending.CONVERGED, FITS.format(khat))) if fits else None
 
 
-def upgrade(target: Target, start: Start, found: Refined, context: Context) -> Refined:
+def upgrade(target: Target, start: Start, refined: Refined, context: Context) -> Refined:
     """The q that was found, or a better one where its k-hat is not below 0.5; of another kind to correct.
 
     Above `UPGRADE.most_dimensions` full rank would cost too much, and a mean-field q stays as it is.
     """
     try:
-        return _upgraded(target, start, found, context)
+        return _upgraded(target, start, refined, context)
     except (InferenceError, np.linalg.LinAlgError) as error:
-        return replace(found, notes=(*found.notes, f"The family was not upgraded: {error}"))
+        return replace(refined, notes=(*refined.notes, f"The family was not upgraded: {error}"))
 
 
-def _upgraded(target: Target, start: Start, found: Refined, context: Context) -> Refined:
+def _upgraded(target: Target, start: Start, refined: Refined, context: Context) -> Refined:
     corrects, rng, local = context.settings.corrects, context.streams.refine, None
-    best = _weigh(target, found, rng)
+    best = _weigh(target, refined, rng)
     if best.weights.khat < UPGRADE.good_khat:
-        return found
-    if corrects and isinstance(found.family, MeanField) and (local := _local(target, start, rng.spawn(1)[0])):
-        q = replace(local.q, outcome=found.outcome, notes=(*found.notes, LOCAL))
+        return refined
+    if (
+        corrects
+        and isinstance(refined.family, MeanField)
+        and (local := _local(target, start, rng.spawn(1)[0]))
+    ):
+        q = replace(local.q, outcome=refined.outcome, notes=(*refined.notes, LOCAL))
         local = local._replace(q=q)
         if local.weights.reliable and is_light(local.weights):  # its draws can be resampled
             return q
     if will_move(target, context.settings):
-        return local.q if local and local.weights.ess > best.weights.ess else found
-    if not found.outcome.converged:  # as many draws as there may be did not do, and will be needed again
+        return local.q if local and local.weights.ess > best.weights.ess else refined
+    if not refined.outcome.converged:  # as many draws as there may be did not do, and will be needed again
         target = target.for_many_points(FIXED_DRAWS.most_gradients)
-    if isinstance(found.family, MeanField) and not best.weights.reliable:
+    if isinstance(refined.family, MeanField) and not best.weights.reliable:
         start, best = _rescaled_again(target, start, best, rng.spawn(1)[0], context.listen)
     fits = best.weights.khat < UPGRADE.good_khat
-    if isinstance(found.family, FullRank):
+    if isinstance(refined.family, FullRank):
         best = _by_mean_field(target, start, best, context)
     elif (
         corrects
-        and isinstance(found.family, MeanField)
+        and isinstance(refined.family, MeanField)
         and target.dim <= UPGRADE.most_dimensions
         and not fits
     ):
@@ -219,15 +223,15 @@ def _by_mean_field(target: Target, start: Start, best: Weighed, context: Context
 
 
 def _full_rank(
-    target: Target, start: Start, found: Refined, rng: np.random.Generator, context: Context
+    target: Target, start: Start, refined: Refined, rng: np.random.Generator, context: Context
 ) -> Refined:
     """Full rank in coordinates where the mean-field q, with the correlations of the start, is standard."""
-    family = FullRank(target.dim, found.family.standard)
-    scales = found.family.scales(found.params)
+    family = FullRank(target.dim, refined.family.standard)
+    scales = refined.family.scales(refined.params)
     factor = np.diag(scales)
     if start.metric is not None and isinstance(start.target, Scaled):
         factor = start.target.factor[:, None] * start.metric
-    scaled = Scaled(target, found.family.mean(found.params), factor)
+    scaled = Scaled(target, refined.family.mean(refined.params), factor)
     kept = {"journal": context.journal, "stage": "family upgrade"}
     return _maximised(scaled, family, rng, listen=context.listen, **kept)
 

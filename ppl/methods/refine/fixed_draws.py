@@ -106,9 +106,9 @@ def fit_fixed_draws(
 
     at: FixedDrawsFit | None = journal.recall(stage, rng)
     if at is None:
-        z, found = maximised(fewest, params, most_gradients, math.inf)
+        z, maximum = maximised(fewest, params, most_gradients, math.inf)
         at = FixedDrawsFit(
-            found.params, z, found.gradients, math.inf, _outcome(fewest, math.inf, found, tolerance)
+            maximum.params, z, maximum.gradients, math.inf, _outcome(fewest, math.inf, maximum, tolerance)
         )
     while at.outcome.ending is Ending.BUDGET_REACHED and (n := 2 * len(at.z)) <= most:
         left = most_gradients - at.gradients
@@ -116,11 +116,11 @@ def fit_fixed_draws(
             break
         journal.record(stage, at, rng)
         try:
-            z, found = maximised(n, at.params, left, at.shift)
+            z, maximum = maximised(n, at.params, left, at.shift)
         except InferenceError as error:
             return replace(at, outcome=Outcome(Ending.DIVERGED, str(error)))
-        shift, spent = _largest_move(family, at.params, found.params), at.gradients + found.gradients
-        at = FixedDrawsFit(found.params, z, spent, shift, _outcome(n, shift, found, tolerance))
+        shift, spent = _largest_move(family, at.params, maximum.params), at.gradients + maximum.gradients
+        at = FixedDrawsFit(maximum.params, z, spent, shift, _outcome(n, shift, maximum, tolerance))
     return at
 
 
@@ -152,10 +152,10 @@ def _noise_of(family: Family, n: int, rng: np.random.Generator) -> Array:
     return np.concatenate([z, -z])
 
 
-def _outcome(n: int, shift: float, found: Maximum, tolerance: float) -> Outcome:
-    if found.end is Ending.INTERRUPTED:
+def _outcome(n: int, shift: float, maximum: Maximum, tolerance: float) -> Outcome:
+    if maximum.end is Ending.INTERRUPTED:
         return interrupted(f"on {n} fixed draws")
-    if math.isinf(shift) or (found.end is Ending.BUDGET_REACHED and shift < tolerance):
+    if math.isinf(shift) or (maximum.end is Ending.BUDGET_REACHED and shift < tolerance):
         return Outcome(Ending.BUDGET_REACHED, f"the budget of gradients was used up on {n} fixed draws")
     if shift < tolerance:
         reason = f"doubling the draws to {n} changed every mean by less than {tolerance:g} sd"

@@ -104,8 +104,8 @@ def maximise(
     most = max(0, most_gradients // len(z) - 1)
     watched = WatchedObjective(objective, begin, most, lambda lowest: report(-lowest - value))
     point, end = _descend(watched, begin)
-    found = point if metric is None else _from_metric(point, metric)
-    return Maximum(found, len(z) * (watched.calls + 1), end)
+    end_point = point if metric is None else _from_metric(point, metric)
+    return Maximum(end_point, len(z) * (watched.calls + 1), end)
 
 
 def _descend(watched: WatchedObjective, begin: Array) -> tuple[Array, Ending]:

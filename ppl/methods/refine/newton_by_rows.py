@@ -48,22 +48,22 @@ FOUND = (
 )
 
 
-def at_mode_of_all_rows(target: Target, found: Refined, rng: np.random.Generator) -> Refined:
+def at_mode_of_all_rows(target: Target, refined: Refined, rng: np.random.Generator) -> Refined:
     """The Gaussian at the mode of all rows where that has the higher ELBO, else the q that was found."""
     if target.dim > NEWTON_BY_ROWS.most_dimensions:
-        return found
+        return refined
     try:
-        mean, scales = found.family.mean(found.params), found.family.scales(found.params)
+        mean, scales = refined.family.mean(refined.params), refined.family.scales(refined.params)
         gaussian, steps = newton(target, mean, scales, rng)
-        family = FullRank(target.dim, found.family.standard)
+        family = FullRank(target.dim, refined.family.standard)
         params = family.of(gaussian.mean, gaussian.factor)
-        before = elbo_by_ratios(target, found.family, found.params, NEWTON_BY_ROWS.elbo_draws, rng)
+        before = elbo_by_ratios(target, refined.family, refined.params, NEWTON_BY_ROWS.elbo_draws, rng)
         after = elbo_by_ratios(target, family, params, NEWTON_BY_ROWS.elbo_draws, rng)
         if after.value <= before.value:
-            return found
+            return refined
     except (InferenceError, np.linalg.LinAlgError, ValueError):  # it has no mode, or not where the loop ended
-        return found
-    return Refined(family, params, found.outcome, True, (*found.notes, FOUND.format(steps)))
+        return refined
+    return Refined(family, params, refined.outcome, True, (*refined.notes, FOUND.format(steps)))
 
 
 def newton(target: Target, u: Array, scales: Array, rng: np.random.Generator) -> tuple[Gaussian, int]:

@@ -51,30 +51,30 @@ def refine(start: Start, params: Array, before: Outcome, context: Context) -> Re
         at = (start.target, start.family, begin, rng, context.listen, start.metric, most)
         moves = will_move(start.target, context.settings)
         tolerance = FIXED_DRAWS.tolerance_before_moves if moves else FIXED_DRAWS.tolerance
-        found = fit_fixed_draws(*at, context.journal, "refine", tolerance)
+        fitted = fit_fixed_draws(*at, context.journal, "refine", tolerance)
     except InferenceError as error:
         return unrefined(start, params, before, f"Not refined on fixed draws: {error}")
     except KeyboardInterrupt:
         return unrefined(start, params, interrupted("in the refinement on fixed draws"))
-    return answer(start, found, context.settings.linear_response)
+    return answer(start, fitted, context.settings.linear_response)
 
 
-def answer(start: Start, found: FixedDrawsFit, corrected: bool) -> Refined:
+def answer(start: Start, fitted: FixedDrawsFit, corrected: bool) -> Refined:
     """The q that was found on fixed draws or, if `corrected`, a full-rank one with the same mean and the
     covariance of its linear response.
     """
-    plain = Refined(start.family, start.back(found.params), found.outcome, found.outcome.converged)
-    if not corrected or found.outcome.ending is Ending.INTERRUPTED:
+    plain = Refined(start.family, start.back(fitted.params), fitted.outcome, fitted.outcome.converged)
+    if not corrected or fitted.outcome.ending is Ending.INTERRUPTED:
         return plain
     try:
-        covariance = linear_response(start.target, start.family, found.params, found.z)
+        covariance = linear_response(start.target, start.family, fitted.params, fitted.z)
         factor = np.asarray(np.linalg.cholesky(covariance), dtype=float)
     except (InferenceError, np.linalg.LinAlgError) as error:
         return replace(plain, notes=(f"No correction by linear response: {error}.",))
     except KeyboardInterrupt:
         return replace(plain, outcome=interrupted("in the linear response"), at_maximum=False)
     full = FullRank(start.family.dim)
-    params = replace(start, family=full).back(full.of(start.family.mean(found.params), factor))
+    params = replace(start, family=full).back(full.of(start.family.mean(fitted.params), factor))
     return replace(plain, family=full, params=params)
 
 

@@ -178,9 +178,9 @@ def settings(record: type[T]) -> type[T]:
 @cache
 def settings_of(record: type) -> Mapping[str, Setting]:
     """The settings of a record by name, in the order of its fields."""
-    found, hints = {}, get_type_hints(record)
+    known, hints = {}, get_type_hints(record)
     for f in (f for f in fields(record) if "kind" in f.metadata):
         named = {"name": f.name, "default": f.default, "path": f.metadata["path"] or f"ppl.{f.name}"}
         kind = f.metadata["kind"] or kind_of(hints[f.name])
-        found[f.name] = Setting(**{**f.metadata, **named, "kind": kind})
-    return found
+        known[f.name] = Setting(**{**f.metadata, **named, "kind": kind})
+    return known

@@ -104,8 +104,8 @@ class Batch:
 
     def over(self, *es: ir.Expr) -> tuple[str, ...]:
         """The axes that several values vary over together, in order."""
-        found = {axis for e in es for axis in axes_of(e.type)}
-        return tuple(axis for axis in self.indices if axis in found)
+        axes = {axis for e in es for axis in axes_of(e.type)}
+        return tuple(axis for axis in self.indices if axis in axes)
 
     def common(self, e: ir.Expr) -> ir.Var | None:
         """The value of an int that all entries have in common."""
@@ -224,26 +224,26 @@ class Lifting:
 
     def name(self, hint: str, value: ir.Expr) -> ir.Var:
         """A new variable with this value."""
-        made = ir.Var(self.fresh(hint), value.type)
-        self.out.append(ir.Assign(made.name, value, self.span, declares=True))
-        return made
+        variable = ir.Var(self.fresh(hint), value.type)
+        self.out.append(ir.Assign(variable.name, value, self.span, declares=True))
+        return variable
 
     def index_set(self, hint: str, impl: Impl, args: Sequence[ir.Expr], axis: str = "") -> ir.Var:
         """A new variable with an index set, which names an axis: itself, or as given."""
         name = self.fresh(hint)
-        made = ir.Var(name, over_axes(INT, axis or name))
-        self.out.append(ir.Assign(name, helper(impl, args, made.type), self.span, declares=True))
-        return made
+        variable = ir.Var(name, over_axes(INT, axis or name))
+        self.out.append(ir.Assign(name, helper(impl, args, variable.type), self.span, declares=True))
+        return variable
 
     def positions(
         self, impl: Impl, args: Sequence[ir.Expr], axes: Sequence[str], name: str = ""
     ) -> dict[str, ir.Var]:
         """What a function finds along each of several axes, one index set for all of them."""
         at = self.index_set("at", impl, args, name)
-        found, (name,) = {axes[0]: at}, axes_of(at.type)
+        within, (name,) = {axes[0]: at}, axes_of(at.type)
         for k, axis in enumerate(axes[1:], 1):
-            found[axis] = self.index_set("at", impl, (*args, ir.Const(k, INT)), name)
-        return found
+            within[axis] = self.index_set("at", impl, (*args, ir.Const(k, INT)), name)
+        return within
 
     def aside(self, work: Callable[[], None]) -> ir.Stmts:
         """The statements that `work` makes, not appended to `out`."""
@@ -258,24 +258,24 @@ class Lifting:
     @contextmanager
     def undone_on_failure(self, b: Batch) -> Iterator[None]:
         """Restore the state of the attempt if the body raises."""
-        made = len(self.out)
+        length = len(self.out)
         before = dict(b.locals), self.writes, self.sums, dict(self.stored), self.fails_if_empty
         try:
             yield
         except Exception:
-            del self.out[made:]
+            del self.out[length:]
             b.locals, self.writes, self.sums, self.stored, self.fails_if_empty = before
             raise
 
     def unless_empty(self, b: Batch, work: Callable[[], None]) -> None:
         """Append the statements that `work` makes, under a condition if they may fail on an empty batch."""
         outer, self.fails_if_empty = self.fails_if_empty, False
-        made = self.aside(work)
-        if b.mask is not None and made:
-            made = (ir.If(helper(batching.any_of, (b.mask,), INT), made, (), self.span),)
+        work_ = self.aside(work)
+        if b.mask is not None and work_:
+            work_ = (ir.If(helper(batching.any_of, (b.mask,), INT), work_, (), self.span),)
         elif self.fails_if_empty:
-            made = (ir.If(b.counts(b.own_axes)[-1], made, (), self.span),)
-        self.out += made
+            work_ = (ir.If(b.counts(b.own_axes)[-1], work_, (), self.span),)
+        self.out += work_
         self.fails_if_empty = outer or (self.fails_if_empty and b.axes != b.own_axes)
 
 

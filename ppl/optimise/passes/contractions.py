@@ -58,9 +58,9 @@ def outermost(outer: ir.Stmt, fresh: Fresh) -> ir.Stmts:
             if isinstance(s, ir.For) and isinstance(inner, ir.For):
                 nest = Nest(outer, s, inner)
                 try:
-                    made, sum_ = nest.product(fresh)
+                    statement, sum_ = nest.product(fresh)
                     body[k] = s = replace(s, body=tuple(nest.summed(s.body, sum_)))
-                    before += made
+                    before += statement
                 except Inseparable:
                     pass
     return (*before, replace(outer, body=tuple(body)))
@@ -90,15 +90,15 @@ class Nest:
         """The variables of the loops that an expression varies over."""
         if has_effects(e):
             raise Inseparable  # it draws, or adds to the target
-        found: set[str] = set()
+        axes: set[str] = set()
         for name in used_names(e):
             if name in self.values:
-                found |= self.axes(self.values[name])
+                axes |= self.axes(self.values[name])
             elif name in (self.outer.variable, self.middle.variable, self.inner.variable):
-                found.add(name)
+                axes.add(name)
             elif name in self.changing:
                 raise Inseparable
-        return found
+        return axes
 
     def is_separate(self, e: ir.Expr) -> bool:
         return not {self.outer.variable, self.middle.variable} <= self.axes(e)
@@ -151,24 +151,24 @@ class Nest:
         each = (binary("*", x, y, MATRIX) for x, y in zip(a, b, strict=True))
         sums = ir.Var(fresh("sums"), MATRIX)
         value = reduce(lambda x, y: binary("+", x, y, MATRIX), each)
-        made = ir.Assign(sums.name, value, self.inner.span, declares=True)
-        return (*left, *right, made), ir.Index(sums, entry(self.outer, self.middle), REAL)
+        assignment = ir.Assign(sums.name, value, self.inner.span, declares=True)
+        return (*left, *right, assignment), ir.Index(sums, entry(self.outer, self.middle), REAL)
 
     def filled(
         self, rows: ir.For, columns: ir.For, entries: list[list[ir.Expr]], fresh: Fresh
     ) -> tuple[ir.Stmts, list[ir.Var]]:
         """Loops that fill matrices with products, and the matrices."""
         span, over = self.inner.span, {rows.variable, columns.variable}
-        made = [ir.Var(fresh("factors"), MATRIX) for _ in entries]
+        variables = [ir.Var(fresh("factors"), MATRIX) for _ in entries]
         values = [reduce(lambda x, y: binary("*", x, y, REAL), factors or [ONE]) for factors in entries]
         sets = [
             ir.Update(v.name, (entry(rows, columns),), ir.Promote(e, REAL) if e.type == INT else e, span)
-            for v, e in zip(made, values, strict=True)
+            for v, e in zip(variables, values, strict=True)
         ]
         own = [s for s in self.inner.body[:-1] if isinstance(s, ir.Assign) and self.axes(s.value) <= over]
         nest = replace(rows, body=(replace(columns, body=(*own, *sets)),))
         sizes = tuple(trips(loop.lower, loop.upper) for loop in (rows, columns))
-        return (*(ir.Declare(v.name, MATRIX, sizes, span) for v in made), nest), made
+        return (*(ir.Declare(v.name, MATRIX, sizes, span) for v in variables), nest), variables
 
     def summed(self, body: ir.Stmts, sum_: ir.Expr) -> Iterator[ir.Stmt]:
         """The body of the middle loop without the innermost, whose sum is known."""

@@ -92,12 +92,12 @@ class Division:
         inside = assigned_names(self.loop.body)
         needed = self.counters
         while True:
-            found = tuple(setters(self.loop.body, needed))
-            grown = needed | (used_names(found) & inside)
+            statements = tuple(setters(self.loop.body, needed))
+            grown = needed | (used_names(statements) & inside)
             if grown == needed:
                 break
             needed = grown
-        not_alone = any(isinstance(n, ir.CallUser | ir.While) for n in walk(found))
+        not_alone = any(isinstance(n, ir.CallUser | ir.While) for n in walk(statements))
         if not_alone or outer_writes(self.loop).keys() & needed - self.counters:
             raise Indivisible
         return needed
@@ -137,19 +137,19 @@ class Division:
 
     def store_values(self, node: Any, s: ir.Stmt, loops: Loops) -> tuple[ir.Stmts, Any]:
         """Statements that keep what a node reads of the counters, and the node that reads what they kept."""
-        made: dict[ir.Expr, ir.Index] = {}
+        stores: dict[ir.Expr, ir.Index] = {}
         inside = assigned_names((s,))
 
         def change(part: Any, sure: bool = True) -> Any:
             if isinstance(part, EXPRESSIONS) and self.is_value(part, inside, sure):
-                return made.get(part) or made.setdefault(part, self.place(s, loops))
+                return stores.get(part) or stores.setdefault(part, self.place(s, loops))
             if isinstance(part, ir.Var) and part.name in self.counters:
                 raise Indivisible
             sure = sure and not isinstance(part, ir.Select | ir.Logical | ir.For | ir.If)
             return with_parts(part, lambda inner: change(inner, sure))
 
         changed = change(node)
-        return tuple(ir.Update(name_of(at), (at.items,), e, s.span) for e, at in made.items()), changed
+        return tuple(ir.Update(name_of(at), (at.items,), e, s.span) for e, at in stores.items()), changed
 
     def is_value(self, e: ir.Expr, inside: set[str], sure: bool) -> bool:
         """Whether it is an int of the counters that can be computed before the statement."""

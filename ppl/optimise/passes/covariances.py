@@ -19,9 +19,9 @@ def by_covariance(p: ir.Program) -> ir.Program:
     nodes = list(walk(p.model))
     uses = Counter(n.name for n in nodes if isinstance(n, ir.Var))
     sets = Counter(n.name for n in nodes if isinstance(n, ir.Assign | ir.Update | ir.Scatter))
-    made = {s.name for s in p.model if isinstance(s, ir.Assign) and covariance(s.value)}
+    factored = {s.name for s in p.model if isinstance(s, ir.Assign) and covariance(s.value)}
     taken = {lower.name for s in p.model if isinstance(lower := factor(s), ir.Var)}
-    alone = {name for name in made & taken if uses[name] == sets[name] == 1}
+    alone = {name for name in factored & taken if uses[name] == sets[name] == 1}
 
     def change(s: ir.Stmt) -> ir.Stmt:
         match s:
@@ -30,8 +30,8 @@ def by_covariance(p: ir.Program) -> ir.Program:
             case ir.Increment(value=ir.Apply() as e):
                 lower = factor(s)
                 is_alone = isinstance(lower, ir.Var) and lower.name in alone
-                found = lower if is_alone else covariance(lower)
-                return replace(s, value=of_covariance(e, found)) if found else s
+                cholesky = lower if is_alone else covariance(lower)
+                return replace(s, value=of_covariance(e, cholesky)) if cholesky else s
         return s
 
     return replace(p, model=tuple(map(change, p.model)))

@@ -75,11 +75,11 @@ def is_bounded_below(d: ir.Declared) -> bool:
 
 def counts(body: Sequence[ir.Stmt], sizes: frozenset[str]) -> frozenset[str]:
     """Local ints that are set once, to what is 0 or more."""
-    found = sizes
+    reads = sizes
     for n in walk_statements(tuple(body)):
-        if isinstance(n, ir.Assign) and n.value.type == INT and is_size(n.value, found):
-            found |= {n.name}
-    return found - changing_names(body)
+        if isinstance(n, ir.Assign) and n.value.type == INT and is_size(n.value, reads):
+            reads |= {n.name}
+    return reads - changing_names(body)
 
 
 def is_size(e: ir.Expr, sizes: frozenset[str]) -> bool:
@@ -98,17 +98,17 @@ def is_size(e: ir.Expr, sizes: frozenset[str]) -> bool:
 def without_dead_stores(
     body: Sequence[ir.Stmt], sizes: frozenset[str], outputs: frozenset[str] = frozenset()
 ) -> ir.Stmts:
-    found: list[ir.Stmt] = []
+    live: list[ir.Stmt] = []
     inside = partial(without_dead_stores, sizes=sizes)
     for k, s in enumerate(body):
         match s:
             case ir.Declare(name=name) if is_dead(s, body[k + 1 :], sizes, name in outputs):
                 continue
             case ir.Scan(step=step, batch=batch):
-                found.append(replace(s, step=inside(step), batch=inside(batch)))
+                live.append(replace(s, step=inside(step), batch=inside(batch)))
             case _:
-                found.append(with_blocks(s, inside))
-    return tuple(found)
+                live.append(with_blocks(s, inside))
+    return tuple(live)
 
 
 def is_dead(s: ir.Declare, following: Sequence[ir.Stmt], sizes: frozenset[str], output: bool) -> bool:

@@ -43,22 +43,22 @@ def lifted_density(p: ir.Program, shared: Collection[str] = ()) -> "tuple[ir.Pro
     Raises:
         DrawByDraw: a statement cannot be lifted over them; the message says why.
     """
-    made = functions_of(p)
+    own_functions = functions_of(p)
     start = {d.name for d in p.parameters if d.name not in shared}
     if any(used_names(d.arguments) & start for d in p.parameters if d.name in shared):
         raise DrawByDraw("the bounds of a parameter that draws share differ between them")
     names = varying_names(p.log_density, start)
-    before, after = (left_together(made, b, names) for b in (p.transformed_parameters, p.model))
-    c = lifting(made, (*before, *after), start, p.types)
+    before, after = (left_together(own_functions, b, names) for b in (p.transformed_parameters, p.model))
+    c = lifting(own_functions, (*before, *after), start, p.types)
     try:
         parameters = tuple(parameter(c, d) if d.name in start else d for d in p.parameters)
         transformed = c.aside(lambda: run(c, root_of(c), before))
         model = c.aside(lambda: run(c, root_of(c), after))
     except (Dependent, NotInlinable, OneAxis) as why:
         raise DrawByDraw(str(why)) from None
-    functions = (*made.vectorise.of_functions(p.functions), *made.lifted.values())
+    functions = (*own_functions.vectorise.of_functions(p.functions), *own_functions.lifted.values())
     lifted = replace(p.without_generated, functions=functions, parameters=parameters)
-    return replace(lifted, transformed_parameters=transformed, model=model), made
+    return replace(lifted, transformed_parameters=transformed, model=model), own_functions
 
 
 # --- What is known -------------------------------------------------------------------------------
@@ -107,15 +107,15 @@ def functions_of(p: ir.Program, options: LiftOptions | None = None, scans: bool 
 
 
 def lifting(
-    made: Functions, body: ir.Stmts, start: set[str], types: dict[str, Type], v: Vectorise | None = None
+    functions: Functions, body: ir.Stmts, start: set[str], types: dict[str, Type], v: Vectorise | None = None
 ) -> Lifting:
     """What lifts statements along the draws, of which the variables of `start` have one value each."""
     root = Batch({ir.DRAW: DRAW}, {}, dict.fromkeys(start, (ir.DRAW,)), draws=ir.DRAW)
-    v = v or made.vectorise
+    v = v or functions.vectorise
     types = types | {s.name: s.type for s in walk_statements(body) if isinstance(s, ir.Declare)}
     types |= {s.name: s.value.type for s in walk_statements(body) if isinstance(s, ir.Assign) and s.declares}
-    draws = Draws(root, varying_names(body, {*start}), made, types, v.loops)
-    span = body[0].span if body else next(iter(made.plain.values())).span if made.plain else None
+    draws = Draws(root, varying_names(body, {*start}), functions, types, v.loops)
+    span = body[0].span if body else next(iter(functions.plain.values())).span if functions.plain else None
     return Lifting(span, v.options, once=set_once(body), draws=draws)  # type: ignore[arg-type]
 
 
@@ -126,18 +126,18 @@ def root_of(c: Lifting) -> Batch:
 
 def parameter(c: Lifting, d: ir.Declared) -> ir.Declared:
     """A declaration with its bounds lifted over the draws."""
-    found: list[ir.Declared] = []
+    parts: list[ir.Declared] = []
     c.bounds = True
-    if c.aside(lambda: found.append(declared(c, root_of(c), d, (ir.DRAW,)))):
+    if c.aside(lambda: parts.append(declared(c, root_of(c), d, (ir.DRAW,)))):
         raise Dependent("the bounds of a parameter are not one expression")
     c.bounds = False
-    return found[0]
+    return parts[0]
 
 
 # --- Jumps and functions -------------------------------------------------------------------------
 
 
-def left_together(made: Functions, body: ir.Stmts, start: set[str]) -> ir.Stmts:
+def left_together(functions: Functions, body: ir.Stmts, start: set[str]) -> ir.Stmts:
     """The statements, where some draws would leave a loop before others with flags; `start` varies before."""
     names = varying_names(body, {*start})
 
@@ -146,7 +146,7 @@ def left_together(made: Functions, body: ir.Stmts, start: set[str]) -> ir.Stmts:
         conditions = (n.condition for n in walk_statements(s.body) if isinstance(n, ir.If))
         return has_exit(s) and any(varies(e, names) for e in (decides, *conditions))
 
-    return with_exit_flags(body, made.vectorise.options.fresh, diverges)
+    return with_exit_flags(body, functions.vectorise.options.fresh, diverges)
 
 
 def function_body(functions: Functions, f: ir.Function, mask: Mask) -> ir.Stmts:

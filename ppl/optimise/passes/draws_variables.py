@@ -34,19 +34,19 @@ def lifted_variables(p: ir.Program) -> tuple[ir.Program, list[Note]]:
         DrawByDraw: a block has what cannot be lifted over draws; the message says why.
     """
     refuse(p)
-    made, notes = functions_of(p, LiftOptions(any_order=True), scans=False), list[Note]()
+    own_functions, notes = functions_of(p, LiftOptions(any_order=True), scans=False), list[Note]()
     names = {d.name for d in p.parameters}
-    body = left_together(made, p.transformed_parameters, names)
-    c = lifting(made, body, names, p.types)
+    body = left_together(own_functions, p.transformed_parameters, names)
+    c = lifting(own_functions, body, names, p.types)
     try:
         parameters = tuple(parameter(c, d) for d in p.parameters)
     except (Dependent, OneAxis) as why:
         raise DrawByDraw(str(why)) from None
     transformed = block(c, body, p.transformed_parameter_names, notes)
     names |= {d.name for d in p.transformed_parameter_names}
-    body = left_together(made, p.generated_quantities, names)
-    generated = block(lifting(made, body, names, p.types), body, p.generated_names, notes)
-    functions = (*made.vectorise.of_functions(p.functions), *made.lifted.values())
+    body = left_together(own_functions, p.generated_quantities, names)
+    generated = block(lifting(own_functions, body, names, p.types), body, p.generated_names, notes)
+    functions = (*own_functions.vectorise.of_functions(p.functions), *own_functions.lifted.values())
     lifted = replace(p, functions=functions, parameters=parameters, model=())
     return replace(lifted, transformed_parameters=transformed, generated_quantities=generated), notes
 
@@ -113,8 +113,8 @@ def one_by_one(c: Lifting, s: ir.Stmt) -> None:
     values = {name: ir.Gather(every[name], (draw,), (), types[name]) for name in own}
     begin = (ir.Assign(mine, values[name], s.span, declares=True) for name, mine in own.items())
     end = (ir.Update(name, (at,), ir.Var(own[name], types[name]), s.span) for name in changed)
-    made = c.draws.functions.vectorise.statements((rename(s, own, {}),))
-    c.out.append(ir.For(draw.name, ir.Const(1, INT), count_of(DRAW), (*begin, *made, *end), s.span))
+    statements = c.draws.functions.vectorise.statements((rename(s, own, {}),))
+    c.out.append(ir.For(draw.name, ir.Const(1, INT), count_of(DRAW), (*begin, *statements, *end), s.span))
 
 
 def declare(c: Lifting, s: ir.Assign) -> None:

@@ -184,12 +184,12 @@ class Fusion:
 
     def product(self, e: ir.Expr, vectors: bool) -> tuple[ir.Expr, ir.Expr] | None:
         """x and beta of x * beta, or of the product of every row of x and beta; x being data."""
-        found = factors_of_rows(without_transpose(e)) if vectors else factors(e)
-        if found is None:
+        factors_ = factors_of_rows(without_transpose(e)) if vectors else factors(e)
+        if factors_ is None:
             return None
-        x, beta = found
+        x, beta = factors_
         real = element_type(x.type) == REAL and rank(x.type) == 2 and rank(beta.type) == 1 + vectors
-        return found if real and self.is_data(x) and not self.is_data(beta) else None
+        return factors_ if real and self.is_data(x) and not self.is_data(beta) else None
 
     # --- Predictors with a name ---
 
@@ -209,11 +209,11 @@ class Fusion:
 
     def fits(self, s: ir.Assign) -> bool:
         """Whether it is a predictor with one entry, or one row of them, for each row, as declared."""
-        found = self.predictor(s.value, False) or self.predictor(s.value, True)
-        if found is None or not isinstance(found.x, ir.Var):
+        predictor = self.predictor(s.value, False) or self.predictor(s.value, True)
+        if predictor is None or not isinstance(predictor.x, ir.Var):
             return False
-        rows = self.sizes.get(found.x.name, ())[:1]
-        columns = self.sizes.get(found.beta.name, ())[1:] if isinstance(found.beta, ir.Var) else ()
+        rows = self.sizes.get(predictor.x.name, ())[:1]
+        columns = self.sizes.get(predictor.beta.name, ())[1:] if isinstance(predictor.beta, ir.Var) else ()
         return not s.shape or (self.size(s.shape[0]), *s.shape[1:]) == (*rows, *columns)
 
     def size(self, e: ir.Expr) -> ir.Expr:

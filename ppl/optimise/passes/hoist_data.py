@@ -160,16 +160,16 @@ class Hoist(Rewriter):
 
 def mentions(body: Sequence[ir.Stmt]) -> Counter[str]:
     """How often statements set or read each variable."""
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for n in walk(tuple(body)):
         match n:
             case ir.Scan(after=after, carried=carried, inputs=inputs):
-                found.update((*after, *carried, *inputs))
+                counts.update((*after, *carried, *inputs))
             case ir.For(variable=name):
-                found[name] += 1
+                counts[name] += 1
             case _ if isinstance(n, NAMED):
-                found[n.name] += 1
-    return found
+                counts[n.name] += 1
+    return counts
 
 
 def pure_functions(functions: Sequence[ir.Function]) -> Names:

@@ -73,9 +73,9 @@ class Inline(Rewriter):
                 sides = self.statements(then), self.statements(otherwise)
                 return (*before, replace(s, condition=condition, then=sides[0], otherwise=sides[1]))
             case ir.CallVoid(call=call) if self.can(call):
-                made: list[ir.Stmt] = []
-                args = [self.expression(a, s.span, made) for a in call.args]
-                return (*made, *self.body(call, args, None, s.span))
+                inlined: list[ir.Stmt] = []
+                args = [self.expression(a, s.span, inlined) for a in call.args]
+                return (*inlined, *self.body(call, args, None, s.span))
             case _:
                 out: list[ir.Stmt] = []
                 changed = with_parts(s, lambda part: self.expression(part, s.span, out))

@@ -129,13 +129,13 @@ def nest(c: Lifting, b: Batch, s: ir.For, flat: bool = False) -> Batch:
     ends = tuple(spread(every, bound, over) if len(over) > 1 else bound for bound in bounds)
     args = (every.indices[over[0]], *ends)
     name = "" if any_axes(*bounds) else f"({over[0]}, {axis_of_range(s.lower, s.upper)})"
-    found = c.positions(batching.nested_positions, args, over, name)
-    pairs = subset_at(c, every, found)
-    (name,) = axes_of(found[over[0]].type)
+    within = c.positions(batching.nested_positions, args, over, name)
+    pairs = subset_at(c, every, within)
+    (name,) = axes_of(within[over[0]].type)
     values = c.index_set(s.variable, batching.nested_range, args, name)
     variables, indices = {**pairs.variables, s.variable: values}, {**pairs.indices, name: values}
     pairs = Batch(indices, variables, {}, b, pairs.positions, triangles, b.ranges, draws=pairs.draws)
-    return pairs if b.mask is None else masked_batch(c, pairs, entries_at(pairs, b.mask, found))
+    return pairs if b.mask is None else masked_batch(c, pairs, entries_at(pairs, b.mask, within))
 
 
 def rectangle(c: Lifting, b: Batch, s: ir.For, bounds: tuple[ir.Expr, ...], triangles: Triangles) -> Batch:
@@ -227,9 +227,9 @@ def run_at_root(c: Lifting, b: Batch, s: ir.Stmt) -> None:
         case ir.Return(value=value):
             c.out.append(s if value is None else replace(s, value=spread(b, lift(c, b, value), b.axes)))
         case ir.CallVoid(call=call):
-            made = lift(c, b, call)
-            assert isinstance(made, ir.CallUser)
-            c.out.append(replace(s, call=made))
+            lifted = lift(c, b, call)
+            assert isinstance(lifted, ir.CallUser)
+            c.out.append(replace(s, call=lifted))
         case ir.CheckDeclared():
             check_declared(c, b, s)
         case ir.Message(what="fatal_error", args=args):
@@ -344,9 +344,9 @@ def is_shared(b: Batch, name: str) -> bool:
 
 def add_up(c: Lifting, b: Batch, s: ir.Assign | ir.Update) -> None:
     """What the iterations add to a variable, as one sum or one for each of its entries."""
-    found, owner = addend(s), b.owner(s.name)
-    assert found is not None
-    sum_, added = found
+    summand, owner = addend(s), b.owner(s.name)
+    assert summand is not None
+    sum_, added = summand
     axes = owner.locals[s.name] if owner else ()
     if isinstance(s, ir.Assign) and {*axes} <= {*b.axes} and not (owner and path_to(b, owner)):
         whole = ir.Var(s.name, over_axes(sum_.args[0].type, *axes))
@@ -401,9 +401,9 @@ def places(
     of_axes = tuple({**own, **where}[axis] for axis in axes if axis != b.draws)
     if isinstance(s, ir.Assign):
         return ir.Var(s.name, over_axes(s.value.type, *axes)), of_axes
-    found = addend(s)
-    assert found is not None
-    base = found[0].args[0]
+    added = addend(s)
+    assert added is not None
+    base = added[0].args[0]
     outermost = owner is None or not owner.variables
     if outermost and isinstance(base, ir.Index) and isinstance(base.base, ir.Var):
         at = tuple(i.index for i in base.items if isinstance(i, ir.At) and i.index.type == INT)
@@ -686,10 +686,10 @@ def repeat(c: Lifting, b: Batch, s: ir.While) -> None:
     """`while`, until every entry has ended: each step runs for the entries that continue."""
     if b.is_masked or has_mask(c, b, s.condition):
         raise Dependent("the number of iterations depends on parameters")
-    condition, made = lift_aside(c, b, s.condition)
+    condition, statements = lift_aside(c, b, s.condition)
     over = axes_of(condition.type)
     if not over:
-        if made:
+        if statements:
             raise Dependent("the condition of the loop is not one expression")
         body = in_each_step(c, s, partial(run, c, b, s.body))
         c.out.append(replace(s, condition=condition, body=body))

@@ -184,8 +184,8 @@ def path_to(b: Batch, owner: Batch) -> dict[str, ir.Expr]:
 
 
 def lift_apply(c: Lifting, b: Batch, e: ir.Apply) -> ir.Expr:
-    if (found := reduced_span(e)) and found[1] not in b.ranges and differs(b, found[1]):
-        return lift_reduction(c, b, e, *found)
+    if (span := reduced_span(e)) and span[1] not in b.ranges and differs(b, span[1]):
+        return lift_reduction(c, b, e, *span)
     args = lift_arguments(c, b, e, "draws random numbers, or adds a Jacobian, in the order of the loop")
     if not any_axes(*args):
         c.fails_if_empty |= e.callee.batch == "none" and b.may_be_empty
@@ -250,9 +250,9 @@ def in_lanes(
         else a
         for a in args
     )
-    found = call(lanes)
+    result = call(lanes)
     return helper(
-        batching.in_axes, (found, *(indices[axis] for axis in axes)), over_axes(entry(found.type), *axes)
+        batching.in_axes, (result, *(indices[axis] for axis in axes)), over_axes(entry(result.type), *axes)
     )
 
 
@@ -404,7 +404,7 @@ def lift_literal(c: Lifting, b: Batch, e: ir.MakeArray | ir.MakeTuple) -> ir.Exp
 
 def lift_logical(c: Lifting, b: Batch, e: ir.Logical) -> ir.Expr:
     left = lift(c, b, e.left)
-    right, made = lift_aside(c, b, e.right)
+    right, statements = lift_aside(c, b, e.right)
     if not any_axes(left, right):
         return replace(e, left=left, right=right)
     if may_fail(e.right):  # to be looked at only where the left side does not decide
@@ -412,7 +412,7 @@ def lift_logical(c: Lifting, b: Batch, e: ir.Logical) -> ir.Expr:
         test = c.name("test", spread(b, left, axes_of(left.type) or b.axes))
         sides = [(undecided, test, truth(e.right))]
         return in_branches(c, b, e, ir.Const(decided, INT), sides, has_mask(c, b, e.left))
-    c.out += made
+    c.out += statements
     impl = batching.both if e.op == "and" else batching.either
     return helper(impl, (left, right), over_axes(INT, *b.over(left, right)), "elementwise")
 
@@ -434,9 +434,9 @@ def may_fail(e: ir.Expr) -> bool:
 
 def lift_aside(c: Lifting, b: Batch, e: ir.Expr) -> tuple[ir.Expr, ir.Stmts]:
     """What lifting gives, and the statements it makes on the way."""
-    found: list[ir.Expr] = []
-    made = c.aside(lambda: found.append(lift(c, b, e)))
-    return found[0], made
+    values: list[ir.Expr] = []
+    statements = c.aside(lambda: values.append(lift(c, b, e)))
+    return values[0], statements
 
 
 def lift_select(c: Lifting, b: Batch, e: ir.Select) -> ir.Expr:
@@ -488,9 +488,9 @@ def merged(c: Lifting, b: Batch, t: Type, test: ir.Var, branches: Branches) -> i
     sides = [ir.Var(c.fresh("side"), over_axes(t, axis)) for _ in branches]
     for side, (impl, _, value) in zip(sides, branches, strict=True):
         inner = side_batch(c, b, impl, test, masked=False)
-        made = c.aside(partial(set_side, c, inner, side.name, value))
+        statements = c.aside(partial(set_side, c, inner, side.name, value))
         none = ir.Assign(side.name, helper(over_draws.absent, (), side.type), c.span, declares=True)
-        c.out += (none, ir.If(inner.counts(inner.own_axes)[-1], made, (), c.span))
+        c.out += (none, ir.If(inner.counts(inner.own_axes)[-1], statements, (), c.span))
     return helper(over_draws.merged, (test, *sides), over_axes(t, axis))
 
 
@@ -560,15 +560,15 @@ def subset_at(c: Lifting, b: Batch, positions: Mapping[str, ir.Var]) -> Batch:
     at = next(iter(positions.values()))
     indices = {(axes_of(at.type)[0] if axis in positions else axis): at if axis in positions else index
                for axis, index in b.indices.items()}  # fmt: skip
-    made = Batch(indices, {}, {}, b, positions, b.triangular, b.ranges, b.segments)
+    inner = Batch(indices, {}, {}, b, positions, b.triangular, b.ranges, b.segments)
     if b.draws not in positions:
-        made.draws = b.draws
+        inner.draws = b.draws
     elif {*positions} == {b.draws}:
         assert c.draws is not None
-        (made.draws,) = axes_of(at.type)
+        (inner.draws,) = axes_of(at.type)
         c.draws.functions.parts.append(c.span)
-    variables = {v: c.name(v, entries_at(made, values, positions)) for v, values in b.variables.items()}
-    return replace(made, variables=variables)
+    variables = {v: c.name(v, entries_at(inner, values, positions)) for v, values in b.variables.items()}
+    return replace(inner, variables=variables)
 
 
 # --- Masks ---------------------------------------------------------------------------------------
@@ -590,11 +590,11 @@ def side_batch(c: Lifting, b: Batch, impl: Impl, test: ir.Var, masked: bool) -> 
 
 def masked_batch(c: Lifting, b: Batch, mask: ir.Expr) -> Batch:
     """A batch of as many entries, of which those count at which the mask holds."""
-    made = replace(b, parent=b, mask=c.name("mask", mask))
-    where = c.name("at", fill_masked(made, helper(batching.positions, (b.index,), b.index.type), INT))
-    variables = {v: c.name(v, fill_masked(made, values, INT)) for v, values in b.variables.items()}
+    inner = replace(b, parent=b, mask=c.name("mask", mask))
+    where = c.name("at", fill_masked(inner, helper(batching.positions, (b.index,), b.index.type), INT))
+    variables = {v: c.name(v, fill_masked(inner, values, INT)) for v, values in b.variables.items()}
     here = {b.axis: where}
-    return replace(made, indices=here, variables=variables, locals={}, positions=here)
+    return replace(inner, indices=here, variables=variables, locals={}, positions=here)
 
 
 def fill_masked(b: Batch, values: ir.Expr, t: Type) -> ir.Expr:

@@ -203,18 +203,18 @@ def product(x: ir.Expr, y: ir.Expr, name: str) -> Term:
 
 def earlier(e: ir.Expr, name: str) -> Range:
     """The range of entries of the variable that a list is; raises Dependent if it is none."""
-    found = as_range(e)
-    if found.base != ir.Var(name, found.base.type):
+    range_ = as_range(e)
+    if range_.base != ir.Var(name, range_.base.type):
         raise Dependent("not linear")
-    return found
+    return range_
 
 
 def as_range(e: ir.Expr) -> Range:
     """A list as a range of another one, or of itself."""
     match e:
         case ir.Apply(callee=ir.Callee(name="reverse"), args=(x,)):
-            found = as_range(x)
-            return replace(found, backwards=not found.backwards)
+            range_ = as_range(x)
+            return replace(range_, backwards=not range_.backwards)
         case ir.Apply(callee=ir.Callee(name="transpose"), args=(x,)) if rank(x.type) == 1:
             return as_range(x)
         case ir.Index(base=base, items=(ir.Between(lower=lower, upper=upper),)):

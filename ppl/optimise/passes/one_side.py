@@ -47,8 +47,8 @@ def sides_of(p: ir.Program) -> list[Sides]:
     numbers = {id(n): number for number, n in enumerate(branches(p))}
     called = varying_arguments(p, p.log_density, unknown_names)
     inside = ((f.body, unknown_names(f.body, called.get(f.name, ()))) for f in p.functions)
-    found = [sides_in(statements, names, numbers) for statements, names in inside]
-    return [sides for each in (*found, sides_in(p.log_density, unknown_in(p), numbers)) for sides in each]
+    both = [sides_in(statements, names, numbers) for statements, names in inside]
+    return [sides for each in (*both, sides_in(p.log_density, unknown_in(p), numbers)) for sides in each]
 
 
 def sides_in(

@@ -66,13 +66,13 @@ def by_width(c: Lifting, b: Batch, s: ir.For, segments: tuple[ir.Between, ...]) 
     """A loop over the groups of iterations whose segments are of the same sizes."""
     bounds = {x: [c.name("end", to_batch(c, b, end)) for end in x.ends] for x in segments}
     ends = [end for pair in bounds.values() for end in pair]
-    groups, made = by_group(c, b, ends, lambda within: run(c, within, s.body))
+    groups, statements = by_group(c, b, ends, lambda within: run(c, within, s.body))
     conditions: list[ir.Expr] = [helper(batching.pays_by_width, (groups,), INT)]
     conditions += [helper(batching.are_disjoint, bounds[x], INT) for x in written(s, segments)]
     together = reduce(lambda one, other: ir.Logical("and", one, other, INT), conditions)
     assert b.parent is not None
     one_by_one = c.aside(partial(remaining_loop, c, b.parent, s)) if c.draws else (s,)
-    c.out.append(ir.If(together, (made,), one_by_one, s.span))
+    c.out.append(ir.If(together, (statements,), one_by_one, s.span))
 
 
 def written(s: ir.For, segments: tuple[ir.Between, ...]) -> set[ir.Between]:

@@ -116,16 +116,16 @@ def make_scan(c: Lifting, b: Batch, r: Recurrence, body: Stmts, finish: Finish) 
     refuse_complex(body)
     carried = tuple(s.var for s in r.states)
     carried_names = tuple(v.name for v in carried)
-    found = inputs(c, b, body, r)
-    varying = {name: value for name, value in found.items() if b.axis in axes_of(value.type)}
-    for name, value in found.items():
+    entries = inputs(c, b, body, r)
+    varying = {name: value for name, value in entries.items() if b.axis in axes_of(value.type)}
+    for name, value in entries.items():
         if name not in varying and value != ir.Var(name, value.type):
             c.out.append(ir.Assign(name, value, c.span, declares=True))
-    batch, batch_next = at_once(c, b, r, body, found)
+    batch, batch_next = at_once(c, b, r, body, entries)
     start = () if c.draws else tuple(named(c, s.start) for s in r.states)
     body, after = own_copy(c, body, r, {*carried_names, *varying})
     if c.draws is not None:
-        body, after, start = of_draws(c, b, r, body, after, found)
+        body, after, start = of_draws(c, b, r, body, after, entries)
     step = steady_out(c, finish(body) if c.draws is None else body, {*carried_names, *varying})
     ints = {name: value for name, value in varying.items() if element_type(value.type) == INT}
     batch = tuple(substituted(s, ints) for s in batch)
@@ -180,16 +180,16 @@ def inputs(c: Lifting, b: Batch, body: Stmts, r: Recurrence) -> dict[str, ir.Exp
 
 
 def at_once(
-    c: Lifting, b: Batch, r: Recurrence, body: Stmts, found: Mapping[str, ir.Expr]
+    c: Lifting, b: Batch, r: Recurrence, body: Stmts, entries: Mapping[str, ir.Expr]
 ) -> tuple[Stmts, tuple[ir.Expr, ...]]:
     """The step for all steps at once, in names that hold one entry for each."""
     axes = (*lead(c, r), b.axis)
     values = ir.Var(r.loop.variable, over_axes(INT, b.axis))
-    own = {s.var.name for s in r.states} | set(found)
+    own = {s.var.name for s in r.states} | set(entries)
     inner = Lifting(c.span, LiftOptions(c.options.fresh), draws=c.draws)
     body, last = own_copy(c, body, r, own)
     enter_body(inner, body, r)
-    locals_ = {name: axes_of(value.type) for name, value in found.items() if name != r.loop.variable}
+    locals_ = {name: axes_of(value.type) for name, value in entries.items() if name != r.loop.variable}
     locals_ |= {s.var.name: axes for s in r.states}
     at = Batch({**b.indices, b.axis: values}, {r.loop.variable: values}, locals_, b.parent, draws=b.draws)
     run(inner, at, body)
@@ -198,13 +198,13 @@ def at_once(
 
 
 def of_draws(
-    c: Lifting, b: Batch, r: Recurrence, body: Stmts, after: Sequence[ir.Expr], found: Mapping[str, ir.Expr]
+    c: Lifting, b: Batch, r: Recurrence, body: Stmts, after: Sequence[ir.Expr], entries: Mapping[str, ir.Expr]
 ) -> tuple[Stmts, tuple[ir.Expr, ...], tuple[ir.Expr, ...]]:
     """A step, the states after it, and those at the start, of all draws."""
     assert c.draws is not None and b.parent is not None
     axes = lead(c, r)
     locals_ = {
-        name: tuple(axis for axis in axes_of(value.type) if axis != b.axis) for name, value in found.items()
+        name: tuple(axis for axis in axes_of(value.type) if axis != b.axis) for name, value in entries.items()
     }
     locals_ |= {s.var.name: axes for s in r.states}
     at = Batch(b.parent.indices, {}, locals_, b.parent, draws=b.draws)

@@ -32,8 +32,8 @@ def solver_functions(p: ir.Program) -> ir.Program:
         except Dependent:
             alone.append(once_each(f, call, mask))
             at_points.append(ir.AtPoints(name, alone[-1].name, mask))
-    made = (*functions.lifted.values(), *alone)
-    return replace(p, functions=(*p.functions, *made), at_points=tuple(at_points))
+    every = (*functions.lifted.values(), *alone)
+    return replace(p, functions=(*p.functions, *every), at_points=tuple(at_points))
 
 
 def once_each(f: ir.Function, call: ir.Solve, mask: tuple[bool, ...]) -> ir.Function:

@@ -51,11 +51,11 @@ def row_sizes(p: ir.Program) -> list[str]:
 
 def row_axes(declared: Iterable[ir.Declared], size: str) -> Axes:
     """The variables that have the size, each with the first such axis."""
-    found = []
+    by_row = []
     for d in declared:
         axes = [k for k, a in enumerate((*d.dims, *d.sizes)) if isinstance(a, ir.Var) and a.name == size]
-        found += [(d.name, axes[0])] if axes else []
-    return tuple(found)
+        by_row += [(d.name, axes[0])] if axes else []
+    return tuple(by_row)
 
 
 def row_terms(p: ir.Program, size: str) -> ir.Program:

@@ -31,10 +31,10 @@ class Invariants(Rewriter):
         step, after = self.body(s, s.step, s.next)
         batch, batch_after = self.body(s, s.batch, s.batch_next)
         before = tuple(ir.Assign(v.name, e, s.span, declares=True) for e, v in self.known.items())
-        made = replace(s, step=step, next=after, batch=batch, batch_next=batch_after)
+        scan = replace(s, step=step, next=after, batch=batch, batch_next=batch_after)
         read = used_names((step, after, batch, batch_after))
         fixed = tuple(v for v in (*s.fixed, *self.known.values()) if v.name in read)
-        return (*before, replace(made, fixed=fixed))
+        return (*before, replace(scan, fixed=fixed))
 
     def body(
         self, s: ir.Scan, body: ir.Stmts, after: tuple[ir.Expr, ...]

@@ -51,10 +51,10 @@ def sum_of(s: ir.For, name: str) -> tuple[ir.Var, ir.Expr, ir.Stmts]:
             pass
         case _:
             raise Dependent("the loop does more than add up")
-    found = addend(add)
-    if found is None or add.value.type != REAL or found[0].callee.name != PLUS:
+    added = addend(add)
+    if added is None or add.value.type != REAL or added[0].callee.name != PLUS:
         raise Dependent("the loop does more than add up")
-    total, e = found[0].args[0], found[1]
+    total, e = added[0].args[0], added[1]
     choices = [n for n in walk(e) if isinstance(n, ir.Select) and name in used_names(n)]
     steps = Steps(s.variable, s.lower, s.upper)
     rest: ir.Stmts = ()
@@ -64,7 +64,7 @@ def sum_of(s: ir.For, name: str) -> tuple[ir.Var, ir.Expr, ir.Stmts]:
         steps, others = steps.where(choice.condition, holds)
         read, other = (choice.then, choice.otherwise)[:: 1 if holds else -1]
         e, other = replaced(e, choice, read), replaced(e, choice, other)
-        value = with_sum(add.value, replace(found[0], args=(total, other)))
+        value = with_sum(add.value, replace(added[0], args=(total, other)))
         rest = (replace(s, lower=others.lower, upper=others.upper, body=(replace(add, value=value),)),)
     if name in used_names((rest, s.lower, s.upper)) or not isinstance(total, ir.Var):
         raise Dependent("the loop reads the variable elsewhere")
@@ -73,8 +73,8 @@ def sum_of(s: ir.For, name: str) -> tuple[ir.Var, ir.Expr, ir.Stmts]:
 
 def replaced(e: ir.Expr, choice: ir.Select, side: ir.Expr) -> ir.Expr:
     """The expression where a choice takes one side."""
-    found: ir.Expr = rewrite(e, lambda n: side if n == choice else n)
-    return found
+    chosen: ir.Expr = rewrite(e, lambda n: side if n == choice else n)
+    return chosen
 
 
 @dataclass(frozen=True)
@@ -116,8 +116,8 @@ class Steps:
 
     def at(self, e: ir.Expr, step: ir.Expr) -> ir.Expr:
         """An expression of ints at a step."""
-        found: ir.Expr = substituted(e, {self.variable: step})
-        return found
+        entry: ir.Expr = substituted(e, {self.variable: step})
+        return entry
 
     def sum(self, e: ir.Expr, name: str) -> ir.Expr:
         """The sum of what each step adds: of entries of `name`, with the weights that a list has."""

@@ -68,14 +68,14 @@ def is_entry(items: Sequence[ir.IndexItem], t: Type) -> bool:
 
 def declared_tuples(body: ir.Stmts) -> dict[str, Type]:
     """The tuples, and arrays of them, that are declared in the statements."""
-    found: dict[str, set[Type]] = {}
+    types: dict[str, set[Type]] = {}
     for n in walk_statements(body):
         match n:
             case ir.Declare(name=name):
-                found.setdefault(name, set()).add(n.type)
+                types.setdefault(name, set()).add(n.type)
             case ir.Assign(name=name, declares=True):
-                found.setdefault(name, set()).add(n.value.type)
-    return {name: t for name, (t, *others) in found.items() if is_tuple(t) and not others}
+                types.setdefault(name, set()).add(n.value.type)
+    return {name: t for name, (t, *others) in types.items() if is_tuple(t) and not others}
 
 
 def mentioned_whole(node: Any, types: dict[str, Type]) -> list[str]:
@@ -155,10 +155,10 @@ def statement(s: Any, parts: Parts, fresh: Fresh) -> ir.Stmts:
             first, read = read_first(items, s.span, fresh)
             return (*first, *(ir.Update(v.name, (at,), e, s.span) for v, e in zip(own, read, strict=True)))
         case ir.Update(path=(at,), value=value):
-            (made,), (whole,) = read_first((value,), s.span, fresh)
+            (value_,), (whole,) = read_first((value,), s.span, fresh)
             numbered = enumerate(zip(own, items_of(value.type), strict=True), start=1)
             each = (ir.Update(v.name, (at,), ir.Item(whole, k, t), s.span) for k, (v, t) in numbered)
-            return (made, *each)
+            return (value_, *each)
     return tuple(ir.Assign(v.name, e, s.span, s.declares) for v, e in zip(own, values, strict=True))
 
 

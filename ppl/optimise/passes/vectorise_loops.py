@@ -55,9 +55,9 @@ def until_break(s: ir.For, fresh: Fresh, unknown: Collection[str]) -> tuple[ir.S
         raise Dependent("it has an effect beyond the target and its own variables")
     names = {name: fresh(name) for name in sorted(assigned_names(search) | {s.variable})}
     last, here = ir.Var(fresh("last"), INT), ir.Var(names[s.variable], INT)
-    found = ir.Assign(last.name, here, s.span)
+    noted = ir.Assign(last.name, here, s.span)
     renamed = tuple(rename(each, names, {}) for each in search)
-    body = in_branches(renamed, lambda each: (found, each) if is_break(each) else (each,))
+    body = in_branches(renamed, lambda each: (noted, each) if is_break(each) else (each,))
     before = (
         ir.Assign(last.name, s.upper, s.span, declares=True),
         ir.For(here.name, s.lower, s.upper, body, s.span),
@@ -109,7 +109,7 @@ class Vectorise(Rewriter):
     def loop(self, s: ir.For) -> ir.Stmts:
         """The loop as arrays, by groups of one size or as a scan, else as a loop with a note."""
         try:
-            made = self.ended_early(s) or self.as_arrays(s)
+            ended = self.ended_early(s) or self.as_arrays(s)
         except Dependent as why:
             if by_width := self.by_width(s):
                 self.notes.append(Note(s.span, "", by_width=True))
@@ -118,7 +118,7 @@ class Vectorise(Rewriter):
             self.notes.append(Note(s.span, str(why), scan is not None))
             return scan or self.remaining(s)
         self.notes.append(Note(s.span, ""))
-        return made
+        return ended
 
     def loops(self, c: Lifting, b: Batch, s: ir.For) -> None:
         """The same of a loop in many draws."""
@@ -178,10 +178,10 @@ class Vectorise(Rewriter):
         functions = {n: replace(f, body=with_exit_flags(f.body, fresh)) for n, f in functions.items()}
         invariant = frozenset(used_names(s.body) - assigned_names((s,)))
         inline = Inline(functions, fresh, with_rng=self.options.any_order, invariant=invariant)
-        found = replace(s, body=in_parts(with_exit_flags(inline.statements(s.body), fresh), fresh))
+        whole = replace(s, body=in_parts(with_exit_flags(inline.statements(s.body), fresh), fresh))
         if self.around is not None and (draws := self.around[0].draws) is not None:
-            draws.varying |= varying_names((found,), draws.varying)
-        return found
+            draws.varying |= varying_names((whole,), draws.varying)
+        return whole
 
     def as_arrays(self, s: ir.For) -> ir.Stmts:
         """The loop as arrays, with its functions inlined if possible; raises Dependent.

@@ -58,8 +58,10 @@ class Definitions:
             if once[n.name] == 1 and isinstance(n.shape, tuple) and not used_names(n.shape) & changing
         }
         sizes |= {d.name: (*counts(d), *d.dims, *d.sizes) for d in variables if not d.items}
-        made = {n.name: n.value for n in nodes if isinstance(n, ir.Assign) and n.name not in changing}
-        return cls(sizes, made, frozenset(name for n in nodes if isinstance(n, ir.Scan) for name in n.inputs))
+        values = {n.name: n.value for n in nodes if isinstance(n, ir.Assign) and n.name not in changing}
+        return cls(
+            sizes, values, frozenset(name for n in nodes if isinstance(n, ir.Scan) for name in n.inputs)
+        )
 
     def filled(self, body: Sequence[ir.Stmt]) -> ir.Stmts:
         return self.declared_once(tuple(rewrite(s, self.change) for s in body))
@@ -71,14 +73,14 @@ class Definitions:
             return self.steps(n)
         if not isinstance(n, ir.Scatter) or n.name not in self.sizes:
             return n
-        made = self.set_whole(n)
-        if made is not n:
-            self.whole.append(made)
-        return made
+        whole = self.set_whole(n)
+        if whole is not n:
+            self.whole.append(whole)
+        return whole
 
     def declared_once(self, body: ir.Stmts, outside: frozenset[str] = frozenset()) -> ir.Stmts:
         """The statements, where what is there before a branch or a loop is set in it, not declared."""
-        whole = {id(made) for made in self.whole}
+        whole = {id(one) for one in self.whole}
         own: set[str] = set()
         out: list[ir.Stmt] = []
         for s in body:

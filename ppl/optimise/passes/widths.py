@@ -40,7 +40,7 @@ def sizes_in(b: Batch, s: ir.Stmt) -> Iterator[Size]:
 def ranges_in(nodes: Iterable[Any]) -> Iterator[ir.Between]:
     """The ranges of indices among nodes but those that are reduced to a number each."""
     every = list(nodes)
-    reduced = {id(found[1]) for n in every if isinstance(n, ir.Apply) and (found := reduced_span(n))}
+    reduced = {id(span[1]) for n in every if isinstance(n, ir.Apply) and (span := reduced_span(n))}
     return (n for n in every if isinstance(n, ir.Between) and id(n) not in reduced)
 
 

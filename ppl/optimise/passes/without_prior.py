@@ -26,13 +26,13 @@ def without_prior(lowered: ir.Program, arrays: ir.Program, name: str) -> ir.Prog
     """
     if name not in {d.name for d in lowered.parameters}:
         raise NoSuchPrior(f"`{name}` is not a parameter of the program.")
-    found = [s.span for s in arrays.model if is_prior(s, name)]
-    if len(found) != 1:
+    priors = [s.span for s in arrays.model if is_prior(s, name)]
+    if len(priors) != 1:
         raise NoSuchPrior(
-            f"`{name}` has {len(found) or 'no'} statements `{name} ~ normal(0, ...)` in the model block; "
+            f"`{name}` has {len(priors) or 'no'} statements `{name} ~ normal(0, ...)` in the model block; "
             "the ARD variant needs exactly one, on the whole vector."
         )
-    (prior,) = found
+    (prior,) = priors
     model = without(lowered.model, lambda s: isinstance(s, ir.Increment) and s.span == prior)
     return replace(lowered, model=model)
 

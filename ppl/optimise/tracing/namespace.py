@@ -30,11 +30,11 @@ class _Recorded:
         self._module = module
 
     def __getattr__(self, name: str) -> Any:
-        found = OF_SHAPES.get(name) or getattr(self._module, name)
-        if callable(found) and not isinstance(found, type) and name not in OF_SHAPES:
-            found = _recording(found)
-        setattr(self, name, found)
-        return found
+        member = OF_SHAPES.get(name) or getattr(self._module, name)
+        if callable(member) and not isinstance(member, type) and name not in OF_SHAPES:
+            member = _recording(member)
+        setattr(self, name, member)
+        return member
 
 
 def _recording(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -136,8 +136,8 @@ class Writer:
         lines = [*self.taken(), *checking, *pulling]
         text = "\n    ".join([f"def gradient({arguments}):", *lines, f"return {answer}"])
         exec(compile(text, "<compiled tape>", "exec"), self.bound)
-        found: Gradient = self.bound["gradient"]
-        return found
+        gradient: Gradient = self.bound["gradient"]
+        return gradient
 
     def pull(self, roots: Sequence[Tracer], end: Tracer) -> None:
         """Lines that take the adjoint of the end back to the roots."""
@@ -280,9 +280,9 @@ class Writer:
             return None
         key = x.number, id(index)
         if key not in self.found:
-            found, picked = np.arange(x.size).reshape(x.shape)[index], x.value[index]
+            positions, picked = np.arange(x.size).reshape(x.shape)[index], x.value[index]
             as_index = np.ndim(picked) and picked.flags.c_contiguous
-            self.found[key] = found if as_index and len(np.unique(found)) == found.size else None
+            self.found[key] = positions if as_index and len(np.unique(positions)) == positions.size else None
         return self.found[key]
 
     def scatter(self, x: Tracer, parent: Tracer, index: Any) -> None:
@@ -319,14 +319,14 @@ def counts(x: Tracer, index: Any) -> bool:
 
 def operations_of(ends: Iterable[Tracer]) -> list[Tracer]:
     """What the ends are computed of, in order."""
-    found: dict[int, Tracer] = {}
+    operations: dict[int, Tracer] = {}
     waiting = list(ends)
     while waiting:
         x = waiting.pop()
-        if x.operation is not None and x.number not in found:
-            found[x.number] = x
+        if x.operation is not None and x.number not in operations:
+            operations[x.number] = x
             waiting.extend(x.operation.tracers())
-    return [found[number] for number in sorted(found)]
+    return [operations[number] for number in sorted(operations)]
 
 
 def unbroadcast(g: Array, shape: tuple[int, ...]) -> Array:

@@ -54,11 +54,11 @@ class Trace:
 
     def depending_on(self, roots: "Sequence[Tracer]") -> "set[Tracer]":
         """Those that have a derivative in one of some, these included."""
-        found = set(roots)
+        reached = set(roots)
         for x in self.tracers:
-            if not found.isdisjoint(x.parents):
-                found.add(x)
-        return found
+            if not reached.isdisjoint(x.parents):
+                reached.add(x)
+        return reached
 
 
 def refuse(*args: Any, **keywords: Any) -> NoReturn:
@@ -162,22 +162,22 @@ def plain(args: Sequence[Any]) -> list[Any]:
 
 def applied(function: Any, *args: Any, **keywords: Any) -> Any:
     """A primitive of autograd's, recorded where an argument is a tracer."""
-    if not (found := tracers_of(args, keywords)):
+    if not (tracers := tracers_of(args, keywords)):
         return function(*args, **keywords)
     if not (has_derivative := function in primitive_vjps) and function not in WITHOUT_DERIVATIVE:
         raise Untraceable(f"{getattr(function, '__name__', function)} is not a primitive")
     value = function(*plain(args), **keywords)
-    parents = found if has_derivative else ()
-    return found[0].trace.tracer(value, Operation(function, args, keywords), parents)
+    parents = tracers if has_derivative else ()
+    return tracers[0].trace.tracer(value, Operation(function, args, keywords), parents)
 
 
 def checking(function: Callable[..., None]) -> Callable[..., None]:
     """A function that raises an error or gives nothing, called again at every point."""
 
     def check(*args: Any) -> None:
-        if found := tracers_of(args, {}):
+        if tracers := tracers_of(args, {}):
             function(*plain(args))
-            found[0].trace.checks.append(Operation(function, args, {}))
+            tracers[0].trace.checks.append(Operation(function, args, {}))
         else:
             function(*args)
 
@@ -186,22 +186,24 @@ def checking(function: Callable[..., None]) -> Callable[..., None]:
 
 def applied_node(node: Node, args: tuple[Any, ...]) -> Any:
     """A node, recorded where an argument is a tracer."""
-    if not (found := tracers_of(args, {})):
+    if not (tracers := tracers_of(args, {})):
         return AUTOGRAD.node(node, args)  # a recurrence has tapes of its own
     value = NUMPY.node(node, tuple(plain(args)))
     vjps = (*node.vjps, *[None] * len(args))
     parents = [a for a, vjp in zip(args, vjps, strict=False) if isinstance(a, Tracer) and vjp is not None]
-    return found[0].trace.tracer(value, Operation(node, args, {}), parents)
+    return tracers[0].trace.tracer(value, Operation(node, args, {}), parents)
 
 
 def applied_together(forward: Forward, args: Sequence[Any]) -> Any:
     """A function whose adjoints are computed together, as `Namespace.joint_vjp` takes it."""
-    if not (found := tracers_of(args, {})):
+    if not (tracers := tracers_of(args, {})):
         assert AUTOGRAD.joint_vjp is not None
         return AUTOGRAD.joint_vjp(forward, args)
     traced = [i for i, a in enumerate(args) if isinstance(a, Tracer)]
     value, _ = forward(plain(args), traced)
-    return found[0].trace.tracer(value, Operation(Together(forward, tuple(traced)), tuple(args), {}), found)
+    return tracers[0].trace.tracer(
+        value, Operation(Together(forward, tuple(traced)), tuple(args), {}), tracers
+    )
 
 
 @dataclass(frozen=True, eq=False)
