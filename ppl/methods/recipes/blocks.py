@@ -67,27 +67,27 @@ class Found(NamedTuple):
     images: Images | None = None
 
 
-def resampled(target: Target, found: Found, context: Context) -> Result:
+def resampled(target: Target, weighted: Found, context: Context) -> Result:
     """The result of weighted draws, or of chains that begin there where a few moves change them.
 
     Where the weights are uneven, of chains, and Refused where there can be none.
     """
     settings, streams = context.settings, context.streams
-    family, params = gaussian_of(found.draws)
-    made = resample(found.draws, settings.draws, streams.draws, DrawSource.NESTED)
-    drawn = replace(made, evidence=found.evidence)
+    family, params = gaussian_of(weighted.draws)
+    by_weights = resample(weighted.draws, settings.draws, streams.draws, DrawSource.NESTED)
+    drawn = replace(by_weights, evidence=weighted.evidence)
     corrected = drawn
     if settings.move is not False:
-        one = OneImage(target, found.images) if found.images else target
-        corrected = moved_on(one, drawn, streams.draws, context.listen, reliable=not found.uneven)
-    if found.uneven and not corrected.interrupted and corrected.made is not DrawSource.MOVED:
-        raise Refused(found.uneven)
+        one = OneImage(target, weighted.images) if weighted.images else target
+        corrected = moved_on(one, drawn, streams.draws, context.listen, reliable=not weighted.uneven)
+    if weighted.uneven and not corrected.interrupted and corrected.made is not DrawSource.MOVED:
+        raise Refused(weighted.uneven)
     outcome = Outcome(Ending.CONVERGED, "the latent variables were integrated out")
     if corrected.interrupted:
         outcome = interrupted("while draws were moved")
-    path = Path(start=found.start, outcome=outcome, at_maximum=True)
-    corrected = replace(corrected, images=found.images)
-    return result_with(context, family, params, path, found.draws, found.elbo, corrected)
+    path = Path(start=weighted.start, outcome=outcome, at_maximum=True)
+    corrected = replace(corrected, images=weighted.images)
+    return result_with(context, family, params, path, weighted.draws, weighted.elbo, corrected)
 
 
 def weighted_draws(

@@ -49,12 +49,12 @@ def by_blocks(target: Target, init: Init, context: Context) -> Result:
             if structure is None:
                 form = "form neither independent blocks nor a sparse graph"
                 raise Refused(f"given a few parameters, the remaining ones {form}")
-            found = blocks.weighted_draws(target, structure, starts, context)
+            weighted = blocks.weighted_draws(target, structure, starts, context)
         except KeyboardInterrupt:  # before there were draws: those about the start
             family = MeanField(target.dim)
             path = Path(starts[0], interrupted("while latent variables were integrated out"))
             return result_of(target, family, family.start(starts[0]), path, context)
         except np.linalg.LinAlgError:
             raise Refused("its blocks are too nearly singular") from None
-    result: Result = blocks.resampled(target, found, context)
+    result: Result = blocks.resampled(target, weighted, context)
     return result
