@@ -3,7 +3,9 @@
 import dataclasses
 import inspect
 import pickle
+import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -87,3 +89,14 @@ def test_records_nest_are_pickled_and_make_no_text_before_an_instance():
     assert inspect.isfunction(vars(Point)["__init__"])
     assert pickle.loads(pickle.dumps(point)) == point
     assert repr(point) == "Point(x=1, y=(Point(x=2, y=()),))"
+
+
+def test_all_data_classes_are_records_but_those_with_slots():
+    paths = [path for name in ("ppl", "cli") for path in (Path(__file__).parents[1] / name).rglob("*.py")]
+    texts = {path: path.read_text("utf-8") for path in paths}
+    slow = {
+        path.name
+        for path, text in texts.items()
+        if re.search(r"(?m)^from dataclasses import .*\bdataclass\b", text)
+    }
+    assert slow == {path.name for path, text in texts.items() if "slots=True" in text}

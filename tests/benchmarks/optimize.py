@@ -16,11 +16,11 @@ import numpy as np
 from scipy.optimize import minimize
 
 import ppl
-from ppl.cmdstan.density import Density
 from ppl.errors import PPLError
 from ppl.kernel.advi.start import start_point
 from ppl.methods.maximise.methods import METHODS, maximise
 from ppl.methods.maximise.rules import Step
+from ppl.run.posterior_target import PosteriorTarget
 
 ROOT = Path(__file__).parents[2]
 MOST_GAIN = 1e-3
@@ -48,20 +48,20 @@ class End(NamedTuple):
         return self.step.converged and self.gain >= MOST_GAIN
 
 
-def density_of(program: Path) -> Density:
+def density_of(program: Path) -> PosteriorTarget:
     """The program as `optimize` has it, without the Jacobian."""
     data = program.with_suffix(".data.json")
     posterior = ppl.compile_model(program).condition(data if data.exists() else {})
-    return Density(posterior, jacobian=False, propto=False)
+    return PosteriorTarget(posterior, jacobian=False, propto=False)
 
 
-def end_of(density: Density, method: str, seed: int) -> End:
+def end_of(density: PosteriorTarget, method: str, seed: int) -> End:
     with np.errstate(all="ignore"):
         *_, last = maximise(density, start_point(density, RADIUS, np.random.default_rng(seed)), method)
         return End(last, gain_of_scipy(density, last))
 
 
-def gain_of_scipy(density: Density, last: Step) -> float:
+def gain_of_scipy(density: PosteriorTarget, last: Step) -> float:
     def loss(u: np.ndarray) -> tuple[float, np.ndarray]:
         value, gradient = density.log_density_gradient(u)
         finite = np.isfinite(value) and np.isfinite(gradient).all()

@@ -145,31 +145,31 @@ class Pairs(Target):
 class Turned(Target):
     """Blocks given one scale, of which turned coordinates are independent: u = (t, a[1], ..., a[n])."""
 
-    width: int
+    per_block: int
     n: int
     counts: bool = True
 
     @property
     def dim(self):
-        return 1 + self.width * self.n
+        return 1 + self.per_block * self.n
 
     @property
     def y(self):
-        return np.arange(self.width * self.n).reshape(self.n, self.width) % 4
+        return np.arange(self.per_block * self.n).reshape(self.n, self.per_block) % 4
 
     @cached_property
     def turn(self):
-        return stats.ortho_group.rvs(self.width, random_state=1)
+        return stats.ortho_group.rvs(self.per_block, random_state=1)
 
     def of_each(self, turned, t):
         """Log densities of the turned coordinates (n, g, w), of t (n, 1, 1) too, and their slopes."""
-        known = 1.0 + np.arange(self.width)
+        known = 1.0 + np.arange(self.per_block)
         data = self.y * turned - np.exp(turned) if self.counts else -0.5 * known * (self.y - turned) ** 2
         slope = self.y - np.exp(turned) if self.counts else known * (self.y - turned)
         return data + stats.norm.logpdf(turned, 0, np.exp(t)), slope - turned * np.exp(-2 * t)
 
     def log_density_gradients(self, us):
-        t, a = us[:, :1, None], us[:, 1:].reshape(len(us), self.n, self.width)
+        t, a = us[:, :1, None], us[:, 1:].reshape(len(us), self.n, self.per_block)
         terms, slopes = self.of_each(a @ self.turn, t)
         slope_t = ((a**2).sum(axis=(1, 2)) * np.exp(-2 * us[:, 0]) - a[0].size - us[:, 0])[:, None]
         value = terms.sum(axis=(1, 2)) - 0.5 * us[:, 0] ** 2
@@ -184,7 +184,7 @@ class Turned(Target):
         ts, of_rows = np.unique(outer[:, 0], return_inverse=True)
         found = []
         for t in ts:
-            heights, _ = self.of_each(np.broadcast_to(x[:, None, None], (len(x), self.n, self.width)), t)
+            heights, _ = self.of_each(np.broadcast_to(x[:, None, None], (len(x), self.n, self.per_block)), t)
             found.append(np.log(np.trapezoid(np.exp(heights), x, axis=0)).sum() - 0.5 * t**2)
         return np.array(found)[of_rows]
 
