@@ -109,6 +109,11 @@ WRONG = [
         {"N": 4},
         lambda p: 0.0,
     ),
+    (
+        "data { int N; } parameters { vector[9] p; } model { for (j in 2:N) p[3] ~ pareto(exp(p[1]), 1); }",
+        {"N": 1},
+        lambda p: 0.0,
+    ),
 ]
 
 
