@@ -48,7 +48,7 @@ GOLDEN = """\
 #   profile_file = profile.csv (Default)
 #   save_cmdstan_config = false (Default)
 # num_threads = 1 (Default)
-# stanc_version = ppl 0.1.0
+# stanc_version = ppl 1.0.0
 # stancflags = 
 lp__,log_p__,log_g__,mu,L.1.1,L.2.1
 # Stepsize adaptation complete.
