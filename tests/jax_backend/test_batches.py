@@ -16,8 +16,8 @@ from ppl.kernel.advi.families.mean_field import MeanField
 from ppl.kernel.advi.fused_steps import fused_steps
 from ppl.kernel.advi.optimise import Algorithm, advance, begin
 from ppl.kernel.advi.steps.adam import Adam
-from ppl.kernel.advi.steps.averaging import Last
-from ppl.kernel.advi.stopping.fixed import Fixed
+from ppl.kernel.advi.steps.step_rule import Last
+from ppl.kernel.advi.stopping.stopping_rule import Fixed
 from ppl.kernel.advi.subsampling import Minibatches
 from ppl.methods.run.settings import Settings
 from ppl.run.target import target_of

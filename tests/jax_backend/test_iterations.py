@@ -31,10 +31,10 @@ from ppl.kernel.advi.optimise import Algorithm, Run, State, advance, begin
 from ppl.kernel.advi.steps import STEPS
 from ppl.kernel.advi.steps.adam import Adam
 from ppl.kernel.advi.steps.advi_sequence import AdviSequence
-from ppl.kernel.advi.steps.averaging import Last, Polynomial
 from ppl.kernel.advi.steps.robbins_monro import RobbinsMonro
 from ppl.kernel.advi.steps.staged import Staged
-from ppl.kernel.advi.stopping.fixed import Fixed
+from ppl.kernel.advi.steps.step_rule import Last, Polynomial
+from ppl.kernel.advi.stopping.stopping_rule import Fixed
 
 DIM = 4
 PROGRAM = "parameters { vector[3] m; real<lower=0> s; } model { m ~ student_t(3, 1, s); s ~ gamma(3, 2); }"

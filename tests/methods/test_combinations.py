@@ -14,7 +14,7 @@ from ppl.kernel.advi.families.standard import STANDARDS
 from ppl.kernel.advi.optimise import Algorithm, optimise
 from ppl.kernel.advi.outcome import Ending
 from ppl.kernel.advi.steps import STEPS
-from ppl.kernel.advi.steps.averaging import Polynomial
+from ppl.kernel.advi.steps.step_rule import Polynomial
 from ppl.kernel.advi.stopping import STOPPING
 from ppl.methods.run.context import Context
 from ppl.methods.run.settings import Settings

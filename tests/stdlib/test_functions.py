@@ -14,7 +14,6 @@ from ppl.stdlib.functions import (
     elementary,
     gamma_functions,
     links,
-    log_space,
     special_functions,
     steps,
 )
@@ -25,7 +24,6 @@ TOPICS = (
     special_functions,
     gamma_functions,
     links,
-    log_space,
 )
 RECORDS = {f.name: f for topic in (*TOPICS, constants, steps) for f in topic.FUNCTIONS} | {"pow": POW}
 

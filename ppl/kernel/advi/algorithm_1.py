@@ -13,7 +13,7 @@ from ppl.kernel.advi.optimise import Algorithm, TracePoint, optimise
 from ppl.kernel.advi.outcome import Outcome
 from ppl.kernel.advi.start import start_point
 from ppl.kernel.advi.steps.advi_sequence import AdviSequence
-from ppl.kernel.advi.steps.averaging import Last
+from ppl.kernel.advi.steps.step_rule import Last
 from ppl.kernel.advi.stopping.relative_elbo import RelativeElbo
 from ppl.kernel.advi.target import Array, Target
 from ppl.records import dataclass

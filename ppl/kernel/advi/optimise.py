@@ -16,8 +16,7 @@ from ppl.kernel.advi.families.family import Family
 from ppl.kernel.advi.fused_steps import fused_steps
 from ppl.kernel.advi.outcome import Ending, Outcome, interrupted
 from ppl.kernel.advi.progress import Phase, Progress
-from ppl.kernel.advi.steps.averaging import Averaging
-from ppl.kernel.advi.steps.step_rule import StepRule
+from ppl.kernel.advi.steps.step_rule import Averaging, StepRule
 from ppl.kernel.advi.stopping.stopping_rule import Checkpoint, Reading, StoppingRule, read
 from ppl.kernel.advi.subsampling import ALL_ROWS, RowChoice
 from ppl.kernel.advi.target import Array, Target

@@ -18,7 +18,7 @@ from ppl.kernel.advi.optimise import Algorithm
 from ppl.kernel.advi.outcome import Ending, Outcome, interrupted
 from ppl.kernel.advi.start import Init
 from ppl.kernel.advi.steps.advi_sequence import AdviSequence
-from ppl.kernel.advi.steps.averaging import AVERAGED_TAIL
+from ppl.kernel.advi.steps.step_rule import AVERAGED_TAIL
 from ppl.kernel.advi.stopping.relative_elbo import RelativeElbo
 from ppl.kernel.advi.target import Target
 from ppl.methods.correct.correction import will_move

@@ -11,8 +11,7 @@ from ppl.kernel.advi.families.family import Family
 from ppl.kernel.advi.families.standard import STANDARDS
 from ppl.kernel.advi.optimise import Algorithm
 from ppl.kernel.advi.steps import STEPS
-from ppl.kernel.advi.steps.averaging import Last, Polynomial
-from ppl.kernel.advi.steps.step_rule import StepRule
+from ppl.kernel.advi.steps.step_rule import Last, Polynomial, StepRule
 from ppl.kernel.advi.stopping import STOPPING
 from ppl.kernel.advi.stopping.stopping_rule import StoppingRule
 from ppl.kernel.advi.subsampling import row_choice

@@ -17,7 +17,7 @@ from ppl.stdlib.constraints.conditions import Condition, constraint
 from ppl.stdlib.constraints.layout import flatten, unflatten
 from ppl.stdlib.constraints.record import ELEMENTWISE, Page, Shape
 from ppl.stdlib.constraints.sentences import number
-from ppl.stdlib.functions.log_space import log_inv_logit
+from ppl.stdlib.functions.elementary import log_inv_logit
 from ppl.stdlib.record import guarded
 from ppl.stdlib.special.log_add import expit
 

@@ -19,7 +19,6 @@ from ppl.stdlib.functions import (
     hmm,
     laplace_options,
     links,
-    log_space,
     log_sums,
     operators,
     products,
@@ -39,7 +38,7 @@ from ppl.stdlib.functions.complex_overloads import with_complex
 from ppl.stdlib.record import Function
 
 TOPICS = (
-    *(constants, complex_parts, elementary, log_space, links, steps),
+    *(constants, complex_parts, elementary, links, steps),
     *(gamma_functions, special_functions, operators, conversions, diagonals, fills, log_sums),
     *(products, sizes, slices, sorting, sparse, sums, solves, symmetric, quadratic_forms),
     *(decompositions, complex_decompositions, fourier, covariance_functions, hmm),

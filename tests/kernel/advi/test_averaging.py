@@ -3,7 +3,7 @@ import pytest
 from algorithm_one import advi
 from toy_targets import correlated
 
-from ppl.kernel.advi.steps.averaging import Last, Polynomial
+from ppl.kernel.advi.steps.step_rule import Last, Polynomial
 
 
 def average(rule, path):

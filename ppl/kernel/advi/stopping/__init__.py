@@ -3,12 +3,11 @@
 from collections.abc import Callable
 from typing import Any
 
-from ppl.kernel.advi.stopping.fixed import Fixed
 from ppl.kernel.advi.stopping.gradient_norm import GradientNorm
 from ppl.kernel.advi.stopping.iterate_rhat import IterateRhat
 from ppl.kernel.advi.stopping.relative_elbo import RelativeElbo
 from ppl.kernel.advi.stopping.rolling_bound import RollingBound
-from ppl.kernel.advi.stopping.stopping_rule import StoppingRule
+from ppl.kernel.advi.stopping.stopping_rule import Fixed, StoppingRule
 
 # Each rule is made from the iteration budget, the iterations between ELBOs, and a tolerance.
 STOPPING: dict[str, Callable[[int, int, float], StoppingRule[Any]]] = {

@@ -53,3 +53,17 @@ def read(rule: StoppingRule[State], state: State, checkpoint: Checkpoint) -> tup
         return rule.update(state, checkpoint)
     reason = f"the ELBO is {checkpoint.elbo} at iteration {checkpoint.iteration}"
     return state, Reading(outcome=Outcome(Ending.DIVERGED, reason))
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """Run all `iterations`."""
+
+    iterations: int
+
+    def init(self) -> None:
+        return None
+
+    def update(self, state: None, checkpoint: Checkpoint) -> tuple[None, Reading]:
+        done = Outcome(Ending.COMPLETED, f"all {self.iterations} iterations were run")
+        return None, Reading(outcome=done if checkpoint.iteration >= self.iterations else None)
