@@ -65,7 +65,10 @@ def test_long_tables_are_read_in_blocks(tmp_path, monkeypatch):
         ("", "d.csv:1: the first line must name the columns; the file is empty"),
         ("0.5,1\n1.5,2\n", "d.csv:1: the first line must name the columns; found the number 0.5"),
         ("# lp__\ny,g\n", "d.csv:1: the first line must name the columns; found a comment"),
-        ("y;g\n0,5;1\n", "d.csv:1: columns are separated by commas, not by `;`"),
+        (
+            "y;g\n0,5;1\n",
+            "d.csv:1: columns are separated by commas, not by `;`; save it so, with numbers as 0.5",
+        ),
         ("y\tg\n0.5\t1\n", "d.csv:1: columns are separated by commas, not by tabs"),
         ("y,g,y\n1,2,3\n", "d.csv:1: `y` names two columns"),
         ("y,g\n0.5,1\n1.5\n", "d.csv:3: 1 field, but the header names 2 columns"),
@@ -75,6 +78,20 @@ def test_long_tables_are_read_in_blocks(tmp_path, monkeypatch):
         (b"y,g\n0.5,1\n\xff,1\n", "d.csv:3: the text is not UTF-8"),
         ("y,g\n0.5,1\nx,2\n", 'd.csv:3: y[2] is the string "x", but `vector[N] y` (line 2) needs numbers'),
         ("y,g\n1_0,1\n", 'd.csv:2: y[1] is the string "1_0"'),
+        (
+            'y,g\n1.5,1\n"1,5",1\n',
+            'd.csv:3: y[2] is the string "1,5", but `vector[N] y` (line 2) needs numbers',
+        ),
+        ('y,g\n"1,5",1\n', "write it as 1234.5: a decimal point, no sign of thousands"),
+        ("y,g\n12.5 %,1\n", "needs numbers of shape (1); write it as 1234.5"),
+        ("y,g\n05.03.2024,1\n", "for groups declare"),
+        (
+            "y,g\n1.5,A\n1.5,7\n2,B\n",
+            "d.csv:3: g[2] is the number 7, and others are words such as A, but "
+            "`array[N] int<lower=1, upper=2> g` (line 2) needs words alone or numbers alone; "
+            "give it a letter, such as n7",
+        ),
+        ("y,g\n1.5,A\n1.5,1\n2,2\n", 'd.csv:2: g[1] is the string "A"'),
         ("y,g\n٣,1\n", 'd.csv:2: y[1] is the string "٣"'),
         ("y,g\n0.5,1\nNA,2\n", 'd.csv:3: y[2] is the string "NA", but'),
         ("y,g\n0.5,1\n,2\n", 'd.csv:3: y[2] is the string "", but'),

@@ -75,7 +75,9 @@ def _header(line: int, fields: Sequence[str]) -> list[str]:
         raise BadText("the first line must name the columns; found a comment", line)
     if other:
         sign = "tabs" if other == "\t" else f"`{other}`"
-        raise BadText(f"columns are separated by commas, not by {sign}", line)
+        raise BadText(
+            f"columns are separated by commas, not by {sign}; save it so, with numbers as 0.5", line
+        )
     if all(isinstance(_value(name), float) for name in named):
         raise BadText(f"the first line must name the columns; found the number {named[0]}", line)
     if twice:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ppl.data.inputs import Inputs
-from ppl.data.values import DATES, Misfit, Numbers, is_missing, layers
+from ppl.data.values import DATES, Misfit, Numbers, is_missing, layers, place
 from ppl.errors import DataError, first_few
 from ppl.kernel.density.expected import Expected
 from ppl.records import dataclass, replace
@@ -99,6 +99,9 @@ def coded(inputs: Inputs, bounds: Sequence[Bounds]) -> Inputs:
         DataError: there are more levels than the bounds allow, or nothing tells which is which.
     """
     values = dict(inputs.values)
+    for b in bounds:
+        if b.are_of_levels and (odd := number_among_words(b.declared.name, values.get(b.declared.name))):
+            raise misfit(inputs, b, odd.found, odd.needs, odd.index)
     there = [(b, words) for b in bounds if (words := words_of(values.get(b.declared.name)))]
     for b, words in there:
         if b.is_binary and not words.are_text:
@@ -142,9 +145,9 @@ def levels_of(inputs: Inputs, group: Sequence[tuple[Bounds, Words]]) -> Levels:
     return levels
 
 
-def misfit(inputs: Inputs, b: Bounds, found: str, needs: str) -> DataError:
+def misfit(inputs: Inputs, b: Bounds, found: str, needs: str, index: int | None = None) -> DataError:
     name = b.declared.name
-    where = inputs.label_of(name)
+    where = inputs.place_of(name, index)
     return DataError(f"{where}: {found}, but {b.declared.declaration} needs {needs}", name, "PPL902")
 
 
@@ -163,6 +166,21 @@ def words_of(value: Any) -> Words | None:
     given = [None if is_missing(leaf) or leaf != leaf else leaf for leaf in leaves]
     words = [str(leaf) if order and leaf is not None else leaf for leaf in given]
     return Words(shape, words, order) if {*map(type, words)} - {type(None)} in ({str}, {bool}) else None
+
+
+def number_among_words(name: str, value: Any) -> Misfit | None:
+    """The first number of a column that has more words; a code such as 7 beside A1 and B2."""
+    if not isinstance(value, list) or str not in {*map(type, value)}:
+        return None
+    words = [leaf for leaf in value if isinstance(leaf, str) and not is_missing(leaf)]
+    figures = [k for k, leaf in enumerate(value) if isinstance(leaf, float | int) and leaf == leaf]
+    if not 0 < len(figures) < len(words):
+        return None
+    k = figures[0]
+    found = (
+        f"{place(name, k, (len(value),))} is the number {value[k]:g}, and others are words such as {words[0]}"
+    )
+    return Misfit(found, f"words alone or numbers alone; give it a letter, such as n{value[k]:g}", k)
 
 
 def whole(column: Any) -> Any:

@@ -20,6 +20,9 @@ TO_MODEL = '; leave out rows with missing values, or make these parameters: --mi
 """What to do about a missing value, by the command line and in Python."""
 DATES = '; count days, as in frame["{name}"] = (frame["{name}"] - frame["{name}"].min()).dt.days'
 """What to do about dates."""
+FIGURES = "; write it as 1234.5: a decimal point, no sign of thousands or of per cent"
+"""What to do about numbers as other countries and offices write them."""
+FIGURE = re.compile(r"[+-]?[0-9.]*(,[0-9.]+)+ ?%?|[+-]?[0-9.]+ ?%")
 MISSING_WORDS = ("", "NA", "N/A", "NULL", "null", "None")
 MISSING_TYPES = ("NAType", "NaTType")
 """Those of pandas beside None and nan."""
@@ -161,7 +164,8 @@ def number(name: str, leaf: Any, k: int, shape: tuple[int, ...]) -> float:
     if isinstance(leaf, str) and NOT_FINITE.fullmatch(leaf):
         return float(leaf)
     if isinstance(leaf, bool | np.bool_) or not isinstance(leaf, numbers.Real):
-        hint = TO_MODEL if is_missing(leaf) else ""
+        figures = FIGURES if isinstance(leaf, str) and FIGURE.fullmatch(leaf.strip()) else ""
+        hint = TO_MODEL if is_missing(leaf) else figures
         raise Misfit(f"{place(name, k, shape)} is {described(leaf)}", index=k, hint=hint)
     if isinstance(leaf, int) and leaf.bit_length() < 64:
         return leaf

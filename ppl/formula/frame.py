@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from ppl.data import Inputs
-from ppl.data.levels import words_of
-from ppl.data.values import Misfit, as_array
+from ppl.data.levels import number_among_words, words_of
+from ppl.data.values import Misfit, as_array, is_missing
 from ppl.errors import ArgumentError, DataError, UnknownName
 from ppl.kernel.language.tables import is_identifier
 from ppl.system.distribution import extra, requirements
@@ -63,12 +63,14 @@ def column(name: str, inputs: Inputs) -> Any:
         if words:
             return words.codes((False, True), 0).astype(float)
         found = value.to_numpy() if hasattr(value, "to_numpy") else value
-        leaves = [np.nan if leaf is None else leaf for leaf in found] if isinstance(found, list) else found
+        leaves = (
+            [np.nan if is_missing(leaf) else leaf for leaf in found] if isinstance(found, list) else found
+        )
         array = as_array(name, leaves).astype(float)
     except Misfit as misfit:
-        raise DataError(
-            f"{inputs.label_of(name)}: {misfit.found}, no column of numbers or words", name
-        ) from None
+        odd = number_among_words(name, value) or misfit
+        where, needs = inputs.place_of(name, odd.index), odd.needs or "numbers alone or words alone"
+        raise DataError(f"{where}: {odd.found}, but a formula needs {needs}{odd.hint}", name) from None
     if array.ndim != 1:
         raise DataError(
             f"{inputs.label_of(name)}: {name} has shape {array.shape}; a column has one axis", name

@@ -156,3 +156,17 @@ def test_new_reads_the_data_where_they_are(tmp_path, frame):
     files = files_of_formula(tmp_path / "mine", "y ~ x", tmp_path / 'ro"ws.csv', "gaussian")
     assert [*files] == ["mine.model", "fit.py"] and r'"../ro\"ws.csv"' in files["fit.py"]
     assert "y ~ normal(mu, sigma);" in files["mine.model"]
+
+
+def test_rows_with_blank_cells_are_left_out_of_the_scales(tmp_path):
+    (tmp_path / "d.csv").write_text("y,x,g\n1,20,a\n2,,b\n3,24,b\nNA,29,a\n4,22,a\n")
+    text = ppl.from_formula("y ~ x + (1 | g)", tmp_path / "d.csv")
+    assert "(x[n] - 22)" in text and "for 3 rows" in text
+
+
+def test_a_number_among_words_is_named_with_its_line(tmp_path):
+    (tmp_path / "d.csv").write_text("y,g\n1,a\n2,7\n3,b\n")
+    with pytest.raises(
+        ppl.DataError, match=r"d\.csv:3: g\[2\] is the number 7, and others are words such as a"
+    ):
+        ppl.from_formula("y ~ (1 | g)", tmp_path / "d.csv")
