@@ -43,7 +43,7 @@ PUBLIC = {
     "posterior": (
         *("declared", "param_num", "param_names", "log_joint", "log_density", "log_density_gradient"),
         *("log_densities", "log_density_gradients", "log_density_hessian", "explain", "values"),
-        *("param_constrain", "param_constrain_draws", "param_unconstrain", "unconstrained", "by_rows"),
+        *("param_constrain", "param_constrain_draws", "param_unconstrain", "unconstrained"),
         *("without_prior", "probabilities", "most_probable"),
     ),
     "fit": (

@@ -177,7 +177,7 @@ def alike(xp: Namespace, x: Array, other: Array, axes: int, inner: tuple[int, in
         np.shape(each)[np.ndim(each) - axes - after : np.ndim(each) - after]
         for each, after in zip((x, other), inner, strict=True)
     )
-    require_sizes(two, one)
+    require_sizes(one, two)
     return other
 
 

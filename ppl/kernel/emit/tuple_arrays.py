@@ -53,9 +53,12 @@ def with_entries(xp: Namespace, x: list[Any], where: Sequence[Any], value: Any) 
 def same_sizes(xp: Namespace, old: Any, x: Any) -> Any:
     """A tuple, or an array of them, in which all must have the sizes that they have in `old`.
 
-    One of the two may have an axis of the draws before those of its own.
+    One of the two may have an axis of the draws before those of its own. The result of a function that was
+    written in place of its call has no sizes before it is set.
     """
     if isinstance(x, list | tuple):
+        if not isinstance(old, list | tuple):
+            return x
         require_sizes((len(x),), (len(old),))
         for before, after in zip(old, x, strict=True):
             same_sizes(xp, before, after)

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from ppl.kernel.advi.coordinates import Scaled
 from ppl.kernel.advi.numerics.gaussian import Gaussian
-from ppl.kernel.advi.numerics.triangular import dense
 from ppl.kernel.advi.target import Array, Forwarding, Target
 from ppl.records import dataclass, replace
 
@@ -174,7 +173,7 @@ def images_of(target: Target, q: Gaussian, rng: np.random.Generator) -> Images |
     if target.dim > IMAGES.most_dimensions or not target.dim:
         return None
     u = q.draws(rng.standard_normal((IMAGES.points, target.dim)))
-    sds = np.sqrt((dense(q.factor) ** 2).sum(axis=1))
+    sds = sds_of(q)
     some = with_either_sign(target, u, sds, IMAGES.slope)
     if half_distance(q, sds, some) < IMAGES.distance:
         return None
@@ -194,7 +193,7 @@ def near_images(target: Target, q: Gaussian, images: Images | None, rng: np.rand
     if target.dim > IMAGES.most_dimensions or not target.dim:
         return []
     u = q.draws(rng.standard_normal((IMAGES.points, target.dim)))
-    sds = np.sqrt((dense(q.factor) ** 2).sum(axis=1))
+    sds = sds_of(q)
     units = np.maximum(np.abs(q.mean), sds)
     known = images.mirrored if images else np.zeros(0, dtype=np.intp)
     some = np.setdiff1d(with_either_sign(target, u, units, IMAGES.near_slope), known)
@@ -206,6 +205,12 @@ def near_images(target: Target, q: Gaussian, images: Images | None, rng: np.rand
     alone = alone[np.array(heights) > at - IMAGES.lower]
     each = [*(changed(target, q.mean, component) for component in tied), *alone]
     return [signs for signs in each if is_beyond_a_valley(target, q.mean, signs)]
+
+
+def sds_of(q: Gaussian) -> Array:
+    """The standard deviation of each coordinate (dim,)."""
+    factor = q.factor
+    return np.abs(factor) if factor.ndim == 1 else np.sqrt(np.einsum("ij,ij->i", factor, factor))
 
 
 def is_beyond_a_valley(target: Target, mean: Array, signs: Array) -> bool:

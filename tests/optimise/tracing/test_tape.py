@@ -184,8 +184,8 @@ def test_gradients_in_some_parameters_are_those_in_all() -> None:
 
 
 def test_a_target_is_asked_for_gradients_of_the_parameters_that_move() -> None:
-    p, some = posterior(), np.array([False, False, False, True, False, True])
-    assert PosteriorTarget(p).with_gradients_in(some).moving == (1, 2)
+    given = PosteriorTarget(posterior()).given(np.array([0, 1, 2, 4]))
+    assert given.moving == (1, 2)
 
 
 def test_gradients_alone_where_there_is_no_density() -> None:
