@@ -18,7 +18,6 @@ from ppl.methods.diagnose.psis import WeightedDraws, khat_threshold
 from ppl.methods.diagnose.quality import Quality
 from ppl.methods.diagnose.verdict_rules import VERDICT, findings
 
-
 COORDINATES_AT_ONCE = 64
 """Whose quantiles are computed together: a copy of the draws is never made."""
 
