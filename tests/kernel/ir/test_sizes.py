@@ -159,5 +159,5 @@ def test_jax_compares_sizes_too():
     program = ppl.compile_model(text)
     posteriors = [program.condition({"M": m, "w": np.ones(m), "g": [1, 2, 3]}) for m in (3, 1)]
     assert np.isfinite(compiled_target(posteriors[0]).log_density_gradient(np.zeros(3))[0])
-    with pytest.raises(ppl.PPLError, match=r"Sizes do not match: \[1\] and \[3\]"):
+    with pytest.raises(ppl.PPLError, match=r"Sizes do not match: \[3\] and \[1\]"):
         compiled_target(posteriors[1]).log_density_gradient(np.zeros(3))
