@@ -82,7 +82,7 @@ def test_long_tables_are_read_in_blocks(tmp_path, monkeypatch):
             'y,g\n1.5,1\n"1,5",1\n',
             'd.csv:3: y[2] is the string "1,5", but `vector[N] y` (line 2) needs numbers',
         ),
-        ('y,g\n"1,5",1\n', "write it as 1234.5: a decimal point, no sign of thousands"),
+        ('y,g\n"1,5",1\n', "write it as 1234.5: no quotes, a decimal point, no sign of thousands"),
         ("y,g\n12.5 %,1\n", "needs numbers of shape (1); write it as 1234.5"),
         ("y,g\n05.03.2024,1\n", "for groups declare"),
         (

@@ -104,6 +104,7 @@ def test_variables_with_one_bound_share_their_levels():
         ("int<lower=2, upper=9>", ["a", "b"], "is the string"),
         ("real", ["F", "M"], r"declare `array\[2\] int<lower=0, upper=1> x;`, and read to_vector\(x\)"),
         ("int", ["a", "b"], r"declare `array\[2\] int<lower=0, upper=1> x;`$"),
+        ("real", ["1", "2"], r"of shape \(2\); write it as 1234.5: no quotes"),
         ("real", ["2024-01-05", "2024-03-01"], r"count days, as in frame\[.x.\] ="),
         ("real", np.array(["2024-01-05", "2024-03-01"], "M8[ns]"), "x holds dates, but .* count days"),
     ],
@@ -142,6 +143,15 @@ def test_new_rows_have_the_codes_of_the_fit_and_unknown_levels_are_new_groups(fi
     np.testing.assert_array_equal(fit.predict(rows)["y"], fit.predict(coded)["y"])
     updated = fit.update({**rows, "y": [1.0, 2.0, 0.0]}, algorithm="laplace", draws=10)
     assert updated.posterior.levels["town"] == ("Bath", "Hull", "York", "Ely") and updated.posterior.d.J == 4
+
+
+def test_a_level_too_many_is_named_in_new_rows():
+    model = ppl.compile_model(
+        "data { int N; array[N] int<lower=1, upper=2> x; } parameters { real<lower=0, upper=1> m; }"
+    )
+    fit = model.condition({"N": 3, "x": ["a", "b", "a"]}).variational(algorithm="laplace", draws=10)
+    with pytest.raises(ppl.DataError, match=r"3 levels \(a, b, c\), of which the fit did not have c, but"):
+        fit.update({"N": 2, "x": ["a", "c"]})
 
 
 def test_an_updated_fit_keeps_levels_of_data_that_new_rows_omit(tmp_path):

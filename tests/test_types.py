@@ -92,6 +92,21 @@ def test_a_keyword_that_is_no_setting_is_refused_with_the_nearest(method):
     assert (it.value.setting, it.value.near) == ("sed", "seed")
 
 
+@pytest.mark.parametrize(
+    ("method", "name", "near"),
+    [
+        ("variational", "samples", "draws"),
+        ("variational", "time_limit", "timeout"),
+        ("pathfinder", "num_paths", "runs"),
+        ("sample", "draws", "num_samples"),
+    ],
+)
+def test_names_of_other_tools_and_methods_have_their_counterpart(method, name, near):
+    with pytest.raises(UnknownSetting) as it:
+        getattr(POSTERIOR, method)(**{name: 1})
+    assert it.value.near == near
+
+
 def test_one_like_nothing_is_refused_with_all_there_are():
     with pytest.raises(TypeError, match=r"has no setting `zzz`; it has .*seed"):
         POSTERIOR.pathfinder(zzz=1)

@@ -137,7 +137,9 @@ def levels_of(inputs: Inputs, group: Sequence[tuple[Bounds, Words]]) -> Levels:
     for b, _ in group:
         most = b.upper if isinstance(b.upper, int) else inputs.values.get(b.upper, len(levels))
         if len(levels) > (most := int(most) + 1 - b.first):
+            unknown = [level for level in levels if level not in known] if known else []
             found = f"{b.declared.name} has {len(levels)} levels ({first_few(levels)})"
+            found += f", of which the fit did not have {first_few(unknown)}" if unknown else ""
             raise misfit(inputs, b, found, f"at most {most}")
         if b.is_binary and len(levels) == 1:
             needs = "0 or 1: give numbers, or a categorical with both levels"

@@ -20,9 +20,9 @@ TO_MODEL = '; leave out rows with missing values, or make these parameters: --mi
 """What to do about a missing value, by the command line and in Python."""
 DATES = '; count days, as in frame["{name}"] = (frame["{name}"] - frame["{name}"].min()).dt.days'
 """What to do about dates."""
-FIGURES = "; write it as 1234.5: a decimal point, no sign of thousands or of per cent"
+FIGURES = "; write it as 1234.5: no quotes, a decimal point, no sign of thousands or of per cent"
 """What to do about numbers as other countries and offices write them."""
-FIGURE = re.compile(r"[+-]?[0-9.]*(,[0-9.]+)+ ?%?|[+-]?[0-9.]+ ?%")
+FIGURE = re.compile(r"[+-]?[0-9.]*(,[0-9.]+)+ ?%?|[+-]?[0-9.]+ ?%|[+-]?[0-9]+([.][0-9]+)?")
 MISSING_WORDS = ("", "NA", "N/A", "NULL", "null", "None")
 MISSING_TYPES = ("NAType", "NaTType")
 """Those of pandas beside None and nan."""

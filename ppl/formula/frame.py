@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from ppl.data import Inputs
-from ppl.data.levels import number_among_words, words_of
-from ppl.data.values import Misfit, as_array, is_missing
+from ppl.data.levels import is_date, number_among_words, words_of
+from ppl.data.values import DATES, Misfit, as_array, is_missing
 from ppl.errors import ArgumentError, DataError, UnknownName
 from ppl.kernel.language.tables import is_identifier
 from ppl.system.distribution import extra, requirements
@@ -58,6 +58,8 @@ def column(name: str, inputs: Inputs) -> Any:
         raise DataError(f"{inputs.label}: a program cannot name a variable `{name}`; rename the column", name)
     value = inputs.values[name]
     if (words := words_of(value)) and words.are_text:
+        if all(map(is_date, words.levels)):
+            raise DataError(f"{inputs.label_of(name)}: {name} holds dates{DATES.format(name=name)}", name)
         return Categorical(words.leaves, categories=words.levels, ordered=True)
     try:
         if words:

@@ -20,6 +20,8 @@ from ppl.programs.syntax_rules import (
 )
 from ppl.programs.syntax_stop import CLOSING, Stop
 
+NO_CHARACTER = "the character {found} is not part of the language"
+
 # The first rule that recognises the place is taken, so the particular ones stand before the general ones.
 RULES: tuple[Rule, ...] = (
     # Characters and words that are right nowhere.
@@ -92,7 +94,13 @@ RULES: tuple[Rule, ...] = (
         "Write for instance `@name real x;`.",
         found=r"@[^\s()]",
     ),
-    Rule("PPL110", "the character {found} is not part of the language", found=r"[^\x00-\x7f]|[$@`\x00-\x08]"),
+    Rule("PPL110", NO_CHARACTER, "Write `-`.", found="[\u2010-\u2015\u2212]", fix="-"),
+    Rule("PPL110", NO_CHARACTER, 'Write `"`.', found="[\u201c-\u201f]", fix='"'),
+    Rule(
+        "PPL110", NO_CHARACTER, "Names have letters from a to z, digits and `_`.",
+        found=r"(?![a-zA-Z])[^\W\d_]",
+    ),
+    Rule("PPL110", NO_CHARACTER, found=r"[^\x00-\x7f]|[$@`\x00-\x08]"),
 
     Rule(
         "PPL102", "a string is written in double quotes; found `'`", 'Write `"text"`.',

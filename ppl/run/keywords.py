@@ -32,11 +32,18 @@ OTHER_NAMES = {
     "max_treedepth": "max_depth",
     "inits": "init",
     "output_samples": "draws",
+    "samples": "draws",
+    "n_samples": "draws",
+    "draws_per_path": "draws",
+    "draws": "num_samples",
+    "num_paths": "runs",
+    "time_limit": "timeout",
+    "refresh": "progress",
     "random_seed": "seed",
     "show_progress": "progress",
     "progressbar": "progress",
 }
-"""Settings as CmdStanPy and PyMC call them, and here."""
+"""Settings as CmdStanPy, PyMC and other methods call them, and here."""
 ELSEWHERE = {
     "data": "the data go to model.condition(data)",
     "output_dir": "draws are written by save_csv(path)",

@@ -164,6 +164,12 @@ def test_rows_with_blank_cells_are_left_out_of_the_scales(tmp_path):
     assert "(x[n] - 22)" in text and "for 3 rows" in text
 
 
+def test_dates_are_no_factor(tmp_path):
+    (tmp_path / "d.csv").write_text("y,when\n1,2024-01-05\n2,2024-02-05\n3,2024-02-11\n")
+    with pytest.raises(ppl.DataError, match=r"d\.csv: when holds dates; count days"):
+        ppl.from_formula("y ~ when", tmp_path / "d.csv")
+
+
 def test_a_number_among_words_is_named_with_its_line(tmp_path):
     (tmp_path / "d.csv").write_text("y,g\n1,a\n2,7\n3,b\n")
     with pytest.raises(

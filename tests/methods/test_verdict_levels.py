@@ -386,7 +386,7 @@ SENTENCES = [
     (ended(Ending.DIVERGED), f"poor: the search for q diverged. {PROPER}"),
     (
         ended(Ending.INTERRUPTED),
-        "poor: the run was interrupted. Run it to the end; --resume continues from the checkpoint.",
+        "poor: the run was interrupted. Run it to the end; --resume continues from a checkpoint.",
     ),
     (
         {"elbo_se": 31.0},

@@ -110,7 +110,7 @@ BOUNDED = Step(
     "others.",
 )
 ALL_DATA = Step("", "Fit all data anew.")
-ONWARD = Step("", "Run it to the end; --resume continues from the checkpoint.")
+ONWARD = Step("", "Run it to the end; --resume continues from a checkpoint.")
 QUANTILES = Step("", "Report quantiles, or give it a prior with lighter tails.")
 IDENTIFY = Step("", "If you need these means, order the parameters or fix a sign.")
 FIX_A_SIGN = Step("", "If you need those means, declare one entry with <lower=0>.")
