@@ -146,12 +146,12 @@ def test_new_rows_have_the_codes_of_the_fit_and_unknown_levels_are_new_groups(fi
 
 
 def test_a_level_too_many_is_named_in_new_rows():
-    model = ppl.compile_model(
-        "data { int N; array[N] int<lower=1, upper=2> x; } parameters { real<lower=0, upper=1> m; }"
-    )
-    fit = model.condition({"N": 3, "x": ["a", "b", "a"]}).variational(algorithm="laplace", draws=10)
+    program = "data { int N; array[N] int<lower=1, upper=2> x; vector[N] y; } parameters { vector[2] m; } "
+    model = ppl.compile_model(program + "model { m ~ std_normal(); y ~ normal(m[x], 1); }")
+    data = {"N": 3, "x": ["a", "b", "a"], "y": [0, 1, 2]}
+    fit = model.condition(data).variational(algorithm="laplace", draws=10)
     with pytest.raises(ppl.DataError, match=r"3 levels \(a, b, c\), of which the fit did not have c, but"):
-        fit.update({"N": 2, "x": ["a", "c"]})
+        fit.predict({"N": 2, "x": ["a", "c"]})
 
 
 def test_an_updated_fit_keeps_levels_of_data_that_new_rows_omit(tmp_path):
