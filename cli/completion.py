@@ -34,8 +34,8 @@ def install(context: click.Context, param: Any, requested: bool) -> None:
         shell, script = script_of(context.command)
         file = Path.home() / FILES[shell]
         file.parent.mkdir(parents=True, exist_ok=True)
-        before = file.read_text() if file.exists() else ""
-        if script not in before:
-            file.write_text(f"{before}\n{script}")
+        if not file.exists() or script not in file.read_text("utf-8"):
+            with file.open("a", encoding="utf-8") as end:
+                end.write(f"\n{script}")
         click.echo(f"Completion is in {file}; start a new shell.")
         context.exit()

@@ -47,10 +47,10 @@ class Factors:
         self, start: Iterable[ast.Declaration], reads: Callable[[Definition], set[Symbol]]
     ) -> frozenset[Symbol]:
         """The variables declared, and those with a definition that reads one that is reached."""
-        found, of = {self.facts.symbols[d] for d in start}, self.definitions
-        while more := {s for s in of.keys() - found if any(reads(d) & found for d in of[s])}:
-            found |= more
-        return frozenset(found)
+        those, of = {self.facts.symbols[d] for d in start}, self.definitions
+        while more := {s for s in of.keys() - those if any(reads(d) & those for d in of[s])}:
+            those |= more
+        return frozenset(those)
 
     def depending_on(self, start: Iterable[ast.Declaration]) -> frozenset[Symbol]:
         """The variables declared, and those that are computed of them, or where they decide."""
@@ -90,12 +90,12 @@ class Factors:
     @cached_property
     def densities(self) -> tuple[tuple[str, ast.Tilde | ast.Call], ...]:
         """The densities of data in the order of the program, each with the variable that it is of."""
-        found = []
+        densities = []
         for n in walk((*self.program.transformed_parameters, *self.program.model)):
             if isinstance(n, ast.Tilde | ast.Call) and (left := outcome_of(n)) and not self.depends(left):
                 with suppress(NoPlace):
-                    found.append((self.places.of(left).name, n))
-        return tuple(found)
+                    densities.append((self.places.of(left).name, n))
+        return tuple(densities)
 
     @cached_property
     def outcomes(self) -> Set[str]:

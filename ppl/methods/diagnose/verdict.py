@@ -18,9 +18,6 @@ from ppl.methods.diagnose.psis import WeightedDraws, khat_threshold
 from ppl.methods.diagnose.quality import Quality
 from ppl.methods.diagnose.verdict_rules import VERDICT, findings
 
-COORDINATES_AT_ONCE = 64
-"""Whose quantiles are computed together: a copy of the draws is never made."""
-
 
 class Verdict(Quality):
     """What is known of the quality of a fit, and what it says: level, reasons, advice."""
@@ -159,8 +156,9 @@ def constant(u: Array) -> NDArray[np.bool_]:
 
 def narrow(u: Array) -> NDArray[np.bool_]:
     """Which coordinates (dim,) are the same in most of the draws u (n, dim), to rounding."""
-    some = u[:: max(len(u) // VERDICT.looked_at, 1)]
-    parts = [some[:, k : k + COORDINATES_AT_ONCE] for k in range(0, u.shape[1], COORDINATES_AT_ONCE)]
-    ranges = [np.quantile(part, (0.05, 0.95), axis=0) for part in parts]
-    low, high = np.concatenate(ranges, axis=1) if ranges else np.zeros((2, 0))
-    return np.asarray(high - low <= VERDICT.rounding * np.maximum(-low, high))
+
+    def of_columns(some: Array) -> Array:
+        low, high = np.quantile(some, (0.05, 0.95), axis=0)
+        return np.asarray(high - low <= VERDICT.rounding * np.maximum(-low, high))
+
+    return np.asarray(by_columns(of_columns, u[:: max(len(u) // VERDICT.looked_at, 1)]), dtype=bool)

@@ -6,6 +6,7 @@ are put into it, where the density counts once for each, and in the end into ima
 """
 
 from collections.abc import Iterator
+from functools import cached_property
 from itertools import permutations
 from typing import NamedTuple
 
@@ -86,7 +87,7 @@ class Images:
         """All coordinates that have images."""
         return np.sort(np.concatenate(self.components))
 
-    @property
+    @cached_property
     def members(self) -> Array:
         """Whether each coordinate is of a component, (components, dim)."""
         return np.array([1.0 - flipped(len(self.toward), [own]) for own in self.components]) / 2
@@ -258,7 +259,7 @@ def with_either_sign(target: Target, u: Array, units: Array, most: float) -> Ind
         if not some.any() or flat[some].all():
             return np.flatnonzero(some)
         some &= flat
-    return np.flatnonzero(some & False)
+    return np.zeros(0, dtype=np.intp)
 
 
 def half_distance(q: Gaussian, sds: Array, some: Indices) -> float:
