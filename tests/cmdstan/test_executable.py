@@ -262,7 +262,7 @@ def test_included_files_go_into_the_script(tmp_path):
 def test_the_algorithm_that_is_named_gives_draws_of_its_q_and_the_default_corrects(bernoulli):
     run = "variational output_samples=50 data file=data.json random seed=1"
     output = bernoulli(f"{run} output file=auto.csv").stdout
-    assert "Verdict: good: the draws are those of 128 chains of HMC that began at q" in output
+    assert "Verdict: good: the draws come from 128 HMC chains started at q" in output
     named = bernoulli(run.replace("variational", "variational algorithm=meanfield")).stdout
     assert "Verdict: good: the draws are those of a q close to the posterior" in named
     of_q, corrected = bernoulli.read().splitlines(), bernoulli.read("auto.csv").splitlines()

@@ -123,7 +123,7 @@ def test_moved_draws_are_judged_by_how_they_moved_and_not_by_q():
     ]
     levels = [v.level.value for v in verdicts]
     assert levels == ["good", "usable", "poor", "usable", "poor", "usable", "poor"]
-    assert "128 chains of HMC that began at q" in verdicts[0].sentence(NAMES)
+    assert "128 HMC chains started at q" in verdicts[0].sentence(NAMES)
     assert "Over the last 50 a mean" in verdicts[0].details(NAMES)
     assert of_draws(proposals).level is Level.POOR
 

@@ -329,8 +329,8 @@ SENTENCES = [
     ),
     (
         moved(effective=(900.0,)),
-        "good: the draws are those of 128 chains of HMC that began at q, stationary and mixed (900 "
-        "independent draws at least).",
+        "good: the draws come from 128 HMC chains started at q, stationary and mixed (effective sample "
+        "size: at least 900).",
     ),
     (
         {"khats": np.zeros(0), "shifts": np.zeros(0), "khat": math.nan},
@@ -429,7 +429,7 @@ SENTENCES = [
     ),
     (
         moved(effective=(500.0, 300.0, 350.0)),
-        "usable: the HMC moves mix too slowly: 128 chains are worth 300 independent draws; most affected: "
+        "usable: the HMC moves mix too slowly: effective sample size 300 of 128 chains; most affected: "
         f"tau, theta. {PROGRAM}",
     ),
     (
@@ -451,7 +451,7 @@ SENTENCES = [
     # The worst is said, of equals the first rule's.
     (
         moved(drift=(0.05,), effective=(130.0,), **tails(0.9)),
-        "poor: the HMC moves mix too slowly: 128 chains are worth 130 independent draws; most affected: mu. "
+        "poor: the HMC moves mix too slowly: effective sample size 130 of 128 chains; most affected: mu. "
         f"{PROGRAM}",
     ),
     (
@@ -511,7 +511,7 @@ DETAILS = [
     (
         moved(drift=(0.0123,), effective=(1234.0, 900.0)),
         "128 chains made 90 HMC moves with 50000 gradients. Over the last 50 a mean, an sd or a quantile "
-        "changed by 0.012 sd more than noise; for each, the moves are worth 900 independent draws or more.",
+        "changed by 0.012 sd more than noise; effective sample sizes: at least 900.",
     ),
     (trend(0.0, 1.0), "The ELBO had stopped improving."),
     (trend(3.1, 1.0), "The ELBO was still rising at the stop."),

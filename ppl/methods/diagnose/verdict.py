@@ -57,9 +57,9 @@ class Verdict(Quality):
         """Why the draws of a good fit are believed."""
         match self.made:
             case DrawSource.MOVED if self.moved is not None:
-                effective = f"{self.moved.mixing.fewest_effective:.0f} independent draws at least"
-                chains = f"{self.moved.chains} chains of HMC that began at q"
-                return f"the draws are those of {chains}, stationary and mixed ({effective})"
+                chains = f"{self.moved.chains} HMC chains started at q, stationary and mixed"
+                effective = f"effective sample size: at least {self.moved.mixing.fewest_effective:.0f}"
+                return f"the draws come from {chains} ({effective})"
             case DrawSource.NESTED:
                 how = "the latent variables were integrated out, then drawn given the other parameters"
                 return f"{how} (effective sample size of {self.n} weighted draws: {self.ess:.0f})"
@@ -94,8 +94,8 @@ class Verdict(Quality):
         counts = f"{known.chains} chains made {known.total_moves} HMC moves with {known.gradients} gradients."
         drift, effective = known.mixing.largest_drift, known.mixing.fewest_effective
         changed = f"a mean, an sd or a quantile changed by {drift:.2g} sd more than noise"
-        worth = f"for each, the moves are worth {effective:.0f} independent draws or more"
-        return f"{counts} Over the last {known.moves} {changed}; {worth}."
+        sizes = f"effective sample sizes: at least {effective:.0f}"
+        return f"{counts} Over the last {known.moves} {changed}; {sizes}."
 
     def _of_trend(self) -> str:
         if self.trend is None or math.isnan(self.trend.gain):

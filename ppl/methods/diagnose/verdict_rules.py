@@ -266,7 +266,7 @@ def slow_moves(v: Quality, name: Name) -> Iterator[Finding]:
         if effective < VERDICT.fewest_effective:
             worst = worst_of(-v.moved.mixing.effective, name, -VERDICT.fewest_effective)
             level = Level.USABLE if effective >= VERDICT.effective_a_chain * chains else Level.POOR
-            why = f"the HMC moves mix too slowly: {chains} chains are worth {effective:.0f} independent draws"
+            why = f"the HMC moves mix too slowly: effective sample size {effective:.0f} of {chains} chains"
             yield Finding(level, f"{why}{about(worst)}", OTHER_FORM)
 
 

@@ -112,7 +112,7 @@ def test_draws_that_mean_field_cannot_give_are_moved_and_said_to_be():
     result = fit(target, settings(upgrade=False))
     assert isinstance(result.family, MeanField) and result.verdict.made is DrawSource.MOVED
     assert result.verdict.level is Level.GOOD and result.verdict.khat > 0.7
-    assert "chains of HMC that began at q" in result.verdict.sentence("abcdef")
+    assert "HMC chains started at q" in result.verdict.sentence("abcdef")
     np.testing.assert_array_equal(result.log_g, result.log_p)
     np.testing.assert_allclose(result.draws_u.mean(axis=0), target.mean, atol=0.15)
     np.testing.assert_allclose(np.cov(result.draws_u.T), target.covariance, atol=0.15)
