@@ -5,10 +5,12 @@ from ppl.programs.syntax_rules import (
     BLOCKS,
     BOUNDS,
     CONSTRAINED,
+    DECLARATION,
     NAME,
     ONE_SIZE,
     OPEN_BOUND,
     SCALAR,
+    SIZES,
     STATEMENT,
     TWO_SIZES,
     TYPE,
@@ -57,8 +59,24 @@ RULES: tuple[Rule, ...] = (
         "PPL104", "there is no operator `{word}`", "Write `a && b` for and, `a || b` for or, `!a` for not.",
         found=r"(?P<word>and|or)\b", when=Stop.finished, fix="{meant}",
     ),
+    Rule(
+        "PPL104", "there is no operator `@`", "Write a matrix product as `X * b`.",
+        found="@", when=Stop.finished, fix="*",
+    ),
+    Rule(
+        "PPL104", "there is no operator `%*%`", "Write a matrix product as `X * b`.",
+        found=r"\*\s*%", before="%", fix="*", over="both",
+    ),
     Rule("PPL104", "there is no operator `:=`", "Write `name = value;`.", found=":=", fix="="),
     Rule("PPL104", "there is no operator `&`", "Write `a && b` for and.", found=r"&(?!&)", fix="&&"),
+    Rule(
+        "PPL105", "functions belong to no module or object; found `{head}.{tail}`", "Write `{tail}(...)`.",
+        found=rf"\.(?P<tail>{NAME})(?=\s*\()", before=rf"(?P<head>{NAME})", fix="{tail}", over="both",
+    ),
+    Rule(
+        "PPL105", "data are called by their names alone; found `{head}${tail}`", "Write `{tail}`.",
+        found=rf"(?P<head>data)\$(?P<tail>{NAME})", fix="{tail}",
+    ),
     Rule(
         "PPL105", "a name holds letters, digits and underscores; found `.`", "Write `{head}_{tail}`.",
         found=r"\.(?P<tail>[A-Za-z]\w*)", before=rf"(?P<head>{NAME})", fix="{head}_{tail}", over="both",
@@ -100,8 +118,16 @@ RULES: tuple[Rule, ...] = (
         "PPL110", NO_CHARACTER, "Names have letters from a to z, digits and `_`.",
         found=r"(?![a-zA-Z])[^\W\d_]",
     ),
+    Rule(
+        "PPL110", "the marks of a code block are not part of the language", "Remove them.",
+        found=r"`{3}\w*", fix="",
+    ),
     Rule("PPL110", NO_CHARACTER, found=r"[^\x00-\x7f]|[$@`\x00-\x08]"),
 
+    Rule(
+        "PPL102", "a string has no prefix; found `{head}`", 'Write `print("m is ", m);`.',
+        found='"', before=r"\b(?P<head>[fr])", when=Stop.adjacent, fix="", over="before",
+    ),
     Rule(
         "PPL102", "a string is written in double quotes; found `'`", 'Write `"text"`.',
         found="'", when=Stop.takes_value,
@@ -131,6 +157,16 @@ RULES: tuple[Rule, ...] = (
         "PPL121", "there is no block `{name}`", "{advice}",
         found=r"(?P<name>(\w+\s+(?=quant|data|param))?[A-Za-z]\w*)\s*\{", when=Stop.between_blocks,
         fix="{meant}", over="name",
+    ),
+    Rule(
+        "PPL125", "{found} is outside of every block", "Remove it: a program has nothing but blocks.",
+        found=r"""(?:;|["']{3}|(?:import|from|library|require)\b[^\n{]*)""",
+        when=Stop.between_blocks, fix="",
+    ),
+    Rule(
+        "PPL125", "{found} is outside of every block",
+        "Write functions in a block: `functions {{ real f(real x) {{ return 2 * x; }} }}`.",
+        found=r"(?:def|function)\b", when=Stop.between_blocks,
     ),
     Rule(
         "PPL125", "{found} is outside of every block",
@@ -172,11 +208,25 @@ RULES: tuple[Rule, ...] = (
         at="name",
     ),
     Rule(
+        "PPL130", "`~` takes one distribution; found `{word}` before `{next}`", "Write `~ {next}(...)`.",
+        found=rf"(?P<next>{NAME})\s*\(", before=rf"~\s*(?P<word>{NAME})", when=only("LPAR"),
+        at="word", fix="", over="word",
+    ),
+    Rule(
         "PPL130", "`(` expected after the distribution `{word}`, found {found}",
         before=rf"~\s*(?P<word>{NAME})", when=only("LPAR"),
     ),
     Rule(
-        "PPL130", "`(` expected after `{word}`, found {found}",
+        "PPL130", "`(` expected after `for`, found {found}", "Write `for ({name} in {values})`.",
+        found=rf"(?P<name>{NAME})\s+in\s+(?!range)(?P<values>[^\s{{;~:]+(:[^\n{{;~:]*[^\s{{;~:])?)(\s*:)?(?=\s*[\n{{])",
+        before=r"\bfor", when=only("LPAR"), fix="({name} in {values})",
+    ),
+    Rule(
+        "PPL130", "`(` expected after `for`, found {found}", "Write for instance `for ({name} in 1:N)`.",
+        found=rf"(?P<name>{NAME})", before=r"\bfor", when=only("LPAR"),
+    ),
+    Rule(
+        "PPL130", "`(` expected after `{word}`, found {found}", "Write `{word} (...)`.",
         before=r"\b(?P<word>if|while|for|print|reject|fatal_error|profile)", when=only("LPAR"),
     ),
     Rule(
@@ -213,6 +263,11 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "PPL134", "`=` assigns; arguments are identified by their order, not by names",
         "Write the value alone, in its position.",
+        found=rf"{NAME}\s*=(?!=)\s*", before="[(,|]", when=argument, fix="",
+    ),
+    Rule(
+        "PPL134", "`=` assigns; arguments are identified by their order, not by names",
+        "Write the value alone, in its position.",
         found="=", before=rf"[(,|]\s*{NAME}", when=lambda stop: argument(stop) and stop.finished(),
     ),
     Rule(
@@ -234,6 +289,21 @@ RULES: tuple[Rule, ...] = (
         found='"', when=Stop.takes_value,
     ),
 
+    Rule(
+        "PPL134", "there is no `{word}` inside an expression", "Write `condition ? a : b`.",
+        found=r"(?P<word>if|then)\b", when=lambda stop: stop.finished() and stop.innermost != "{",
+    ),
+    Rule(
+        "PPL134", "there is no `for` inside an expression",
+        "Write a loop, or a function of a whole vector such as `sum(x)`.",
+        found=r"for\b", when=lambda stop: stop.finished() and stop.innermost != "{",
+    ),
+    Rule(
+        "PPL134", "the left side of `~` is a variable alone; found `|`",
+        "Write `{left} ~ normal(mu, sigma);`, with parameters as arguments.",
+        found=r"\|[^~;{}]*(?=~)", before=rf"(?P<left>{NAME}{SIZES})", fix="",
+    ),
+
     # Types in a function's signature.
     Rule(
         "PPL141",
@@ -251,7 +321,41 @@ RULES: tuple[Rule, ...] = (
         found=r"<([^<>\n]*>)?", before=rf"(?P<word>{TYPE})", when=Stop.in_signature, fix="",
     ),
 
+    # A declaration and a statement in one.
+    Rule(
+        "PPL159", "`{name}` is declared and given a distribution at once; found `~`",
+        "Write `{head};` here, and `{name} {matched};` in the model block.",
+        found=r"~[^;{}]*", before=rf"(?P<head>{DECLARATION})",
+        when=lambda stop: stop.block in ("data", "parameters"),
+    ),
+    Rule(
+        "PPL159", "`{name}` is declared and given a distribution at once; found `~`",
+        "Write a draw as `{head} = {distribution}_rng{arguments};`.",
+        found=r"~\s*(?P<distribution>\w+)\s*(?P<arguments>\([^;{}]*)", before=rf"(?P<head>{DECLARATION})",
+        when=lambda stop: stop.block == "generated quantities",
+        fix="= {distribution}_rng{arguments}",
+    ),
+    Rule(
+        "PPL159", "`{name}` is declared and given a distribution at once; found `~`",
+        "Write `{head};` in the parameters block, and `{name} {matched};` in the model block.",
+        found=r"~[^;{}]*", before=rf"(?P<head>{DECLARATION})",
+    ),
+
     # Declarations.
+    Rule(
+        "PPL155", "the bounds of `{word}` stand between `<` and `>`; found `(`", "Write `{word}<{bounds}>`.",
+        found=r"\((?P<bounds>[^()]*)\)", before=rf"(?P<word>{SCALAR}|{ONE_SIZE}|{TWO_SIZES})",
+        when=lambda stop: "LESS" in stop.accepts, fix="<{bounds}>",
+    ),
+    Rule(
+        "PPL155", "bounds stand after the type, not after the name; found `<`",
+        "Write for instance `real<{bounds}> {name};`.",
+        found="<(?P<bounds>[^<>;]*)>", before=rf"(?P<name>{NAME})", when=only("COMMA", "SEMICOLON", "ASSIGN"),
+    ),
+    Rule(
+        "PPL173", "a declaration ends with `;`; found `,` before `{word}`", "Write `;` for the comma.",
+        found=rf"(?P<word>{TYPE}|array)\b", before=",", when=Stop.takes_name, fix=";", over="before",
+    ),
     Rule(
         "PPL150", "`array` needs its sizes: `[` expected, found {found}", "Write `array[N] real y;`.",
         before=r"\barray", when=only("LSQB"),
@@ -341,7 +445,12 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "PPL159", "`{name}` cannot have a value here: the block `{block}` only declares; found `=`",
         "Define it in the block `transformed {block}`.",
-        found="=", before=rf"(?P<name>{NAME})", when=lambda stop: stop.block in ("data", "parameters"),
+        found="=", before=rf"(?P<name>{NAME})", when=lambda stop: stop.block == "data",
+    ),
+    Rule(
+        "PPL159", "`{name}` cannot have a value here: the block `{block}` only declares; found `=`",
+        "Define it in the block `transformed {block}`, or write `{name} ~ ...;` in the model block.",
+        found="=", before=rf"(?P<name>{NAME})", when=lambda stop: stop.block == "parameters",
     ),
     Rule(
         "PPL160", "`{word}` is not a type", "{advice}",
@@ -356,6 +465,14 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "PPL160", "`{bad}` has no type", "Write for instance `real {bad}`.",
         found=rf"(?P<bad>{NAME})", when=lambda stop: stop.in_signature() and "REAL" in stop.accepts,
+    ),
+    Rule(
+        "PPL160", "`{name}` has no type", "Write for instance `real {name};`, or `vector[N] {name};`.",
+        found=rf"(?P<name>{NAME}){SIZES}\s*[;,]", when=Stop.declares_only,
+    ),
+    Rule(
+        "PPL160", "a declaration begins with its type; found `{bad}`", "Remove it.",
+        found=rf"(?P<bad>{NAME})\s+(?=(?:{TYPE}|array)\b)", when=Stop.declares_only, fix="",
     ),
     Rule(
         "PPL161",

@@ -55,7 +55,7 @@ def test_json_lines(run):
         "severity": "error",
         "code": "PPL201",
         "message": "`tau` is not declared.",
-        "hint": None,
+        "hint": "Declare it: in data if it is given, in parameters if not, as `real tau;`.",
         "fix": None,
     }
     assert first["code"] == "PPL173"

@@ -41,7 +41,10 @@ def needs_data(name: str, position: int) -> Message:
 
 def target_not_here(what: str) -> Message:
     text = f"{what} changes the target, which only the model block and functions ending in _lp may do."
-    return Message("PPL507", text)
+    return Message("PPL507", text, DRAW if what == "`~`" else None)
+
+
+DRAW = "In generated quantities write a draw as `y_rep = normal_rng(mu, sigma);`."
 
 
 def jacobian_not_here(what: str, without: str | None) -> Message:
@@ -58,6 +61,7 @@ def rng_not_here(name: str) -> Message:
         "PPL509",
         f"`{name}` draws random numbers (rng), which only transformed data, generated quantities and "
         "functions ending in _rng may do.",
+        "In the model a random quantity is a parameter: `real z;` there, and `z ~ normal(0, 1);` here.",
     )
 
 

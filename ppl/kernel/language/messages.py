@@ -47,7 +47,8 @@ def commas(words: Iterable[object]) -> str:
 
 def undeclared(name: str, near: str | None, assigned: bool) -> Message:
     hint = elsewhere(VALUES, name) or did_you_mean(near)
-    declare = f"Declare it with its type: `real {name} = ...;`." if assigned else None
+    unknown = f"Declare it: in data if it is given, in parameters if not, as `real {name};`."
+    declare = f"Declare it with its type: `real {name} = ...;`." if assigned else unknown
     instead = VALUES[name].strip("`") if name in VALUES else near
     return Message("PPL201", f"`{name}` is not declared.", hint or declare, instead)
 
@@ -77,7 +78,8 @@ def removed_density(name: str, now: str) -> Message:
 
 
 def not_a_function(name: str, t: Type) -> Message:
-    return Message("PPL205", f"`{name}` is a variable of type {t}, not a function.")
+    text = f"`{name}` is a variable of type {t}, not a function."
+    return Message("PPL205", text, f"Write an index in brackets, `{name}[1]`, a product with `*`.")
 
 
 def function_as_value(name: str) -> Message:

@@ -35,6 +35,12 @@ FUNCTIONS: Mapping[str, str] = {
     "solve": "`A \\ b`",
     "zeros": "`rep_vector(0, n)`",
     "ones": "`rep_vector(1, n)`",
+    "range": "`1:N`, a loop over it as `for (i in 1:N)`",
+    "seq": "`1:N`, a loop over it as `for (i in 1:N)`",
+    "seq_len": "`1:N`, a loop over it as `for (i in 1:N)`",
+    "c": "`[0, 1]'` for a vector, `{0, 1}` for an array",
+    "dot": "`X * b` for a matrix product, `dot_product(x, y)` for the sum of x times y",
+    "matmul": "`X * b`",
     "concat": "`append_row`, `append_col` or `append_array`",
     "max_array": "`max(x)`",
     "fabs": "`abs(x)`",
@@ -46,6 +52,7 @@ FUNCTIONS: Mapping[str, str] = {
 }
 
 DISTRIBUTIONS: Mapping[str, str] = {
+    "N": "`normal(mu, sigma)`, with the standard deviation, not the variance",
     "gaussian": "`normal(mu, sigma)`, with the standard deviation",
     "norm": "`normal(mu, sigma)`, with the standard deviation",
     "dnorm": "`normal(mu, sigma)`, with the standard deviation, not the precision",
@@ -56,6 +63,7 @@ DISTRIBUTIONS: Mapping[str, str] = {
     "mvnormal": "`multi_normal(mu, Sigma)`",
     "inverse_gamma": "`inv_gamma(alpha, beta)`",
     "negative_binomial": "`neg_binomial_2(mu, phi)`, or `neg_binomial(alpha, beta)`",
+    "negbin": "`neg_binomial_2(mu, phi)`, or `neg_binomial(alpha, beta)`",
     "nbinom": "`neg_binomial_2(mu, phi)`, or `neg_binomial(alpha, beta)`",
     "laplace": "`double_exponential(mu, sigma)`",
     "t": "`student_t(nu, mu, sigma)`",

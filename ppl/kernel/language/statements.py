@@ -38,7 +38,7 @@ from ppl.types import (
 ENTRYWISE = (".*=", "./=")
 
 INPUTS = {
-    "data": "data (line {}). Declare another variable in transformed data",
+    "data": "data (line {}). Write an outcome as `y ~ normal(mu, sigma);`, others in transformed data",
     "parameters": "a parameter (line {}). Declare another variable in transformed parameters",
 }
 """What a variable is that no statement may change, and what to do, by its block."""
