@@ -20,7 +20,7 @@ from ppl.cli.options import (
 from ppl.cli.settings import choice
 from ppl.cli.signatures import Argument, Option
 from ppl.files import exists, is_file
-from ppl.kernel.language.program_text import read_source
+from ppl.kernel.language.include import read_source
 from ppl.source import SourceText
 
 Missing = choice("Missing", "refuse", "model")

@@ -59,7 +59,7 @@ def files_named_by(file: Path, names: Iterable[str]) -> list[Path]:
 
 def program_of(run: "DrawsFile", given: Path | None = None) -> Path | None:
     """The program that is given, else the one that a file names, if it is there and has not been edited."""
-    from ppl.kernel.language.program_text import read_text
+    from ppl.kernel.language.include import read_text
     from ppl.run.identity import PROGRAM, PROGRAM_SHA256, program_hash
 
     named = run.config.get(PROGRAM)

@@ -54,7 +54,7 @@ def saved_fit(path: Path, model: Path | None = None, data: Sequence[Path] = (), 
     from ppl.cli.progress import on_stderr
     from ppl.compile import model_of
     from ppl.errors import DataError
-    from ppl.kernel.advi.progress import Phase
+    from ppl.kernel.advi.outcome import Phase
     from ppl.results.fits.fit import load_fit
     from ppl.results.fits.saved import read
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from ppl.cli.lsp.analysis import Analysis, analysis
 from ppl.errors import Fix, ModelError
-from ppl.kernel.language.program_text import with_fixes
+from ppl.kernel.language.include import with_fixes
 from ppl.programs.lints import Lint
 from ppl.source import SourceText
 

@@ -7,7 +7,7 @@ from typing import TextIO, cast
 from rich.console import Console
 
 from ppl.cli.output import TolerantStream
-from ppl.kernel.advi.progress import Listener, Phase
+from ppl.kernel.advi.outcome import Listener, Phase
 from ppl.run.progress_display import ITERATIONS_A_LINE, display
 
 

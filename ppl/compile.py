@@ -6,7 +6,7 @@ from pathlib import Path
 from ppl.arguments import checks
 from ppl.compilation.phases import Compilation, depth_refused
 from ppl.errors import ArgumentError, ModelWarning, describe, warn_caller
-from ppl.kernel.language.program_text import read_source
+from ppl.kernel.language.include import read_source
 from ppl.memory import MOST_TABLE_ENTRIES
 from ppl.model import Model
 from ppl.optimise.passes.table import PASSES
@@ -99,7 +99,7 @@ def refuse_words(library: Library) -> None:
     """ArgumentError where a name of the user's library is a word of the language."""
     from ppl.kernel.language.calls import TARGET, UNSUPPORTED
     from ppl.kernel.language.higher_order import HIGHER_ORDER
-    from ppl.kernel.language.tables import is_identifier
+    from ppl.kernel.language.lalr import is_identifier
 
     for name in library.callees:
         if name in (*HIGHER_ORDER, *TARGET, *UNSUPPORTED) or not is_identifier(name):

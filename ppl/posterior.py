@@ -11,7 +11,7 @@ from ppl.density import log_density
 from ppl.density.discrete import most_probable, probabilities
 from ppl.density.log_density import Floats
 from ppl.errors import PoorFitWarning, warn_caller
-from ppl.kernel.advi.numerics.hessian import hessian
+from ppl.kernel.advi.gaussian import hessian
 from ppl.methods.diagnose.level import Level
 from ppl.records import dataclass
 from ppl.run import keywords

@@ -8,7 +8,7 @@ from ppl.arguments import checks
 from ppl.compile import model_of
 from ppl.data import Given
 from ppl.errors import DataError
-from ppl.kernel.advi.progress import Listener
+from ppl.kernel.advi.outcome import Listener
 from ppl.results.fits import fit as fits
 from ppl.results.fits import saved
 from ppl.results.fits.fit import Conditions, Fit

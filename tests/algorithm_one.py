@@ -3,7 +3,7 @@
 from typing import Any
 
 from ppl.kernel.advi.context import NULL_JOURNAL, Journal
-from ppl.kernel.advi.progress import Listener, silent
+from ppl.kernel.advi.outcome import Listener, silent
 from ppl.kernel.advi.start import Init
 from ppl.kernel.advi.target import Target
 from ppl.methods.recipes.advi import staged

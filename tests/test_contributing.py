@@ -221,7 +221,7 @@ RECIPES = (
         {
             "ppl/kernel/advi/steps/__init__.py": before(
                 (
-                    "from ppl.kernel.advi.steps.rmsprop",
+                    "from ppl.kernel.advi.steps.adaptive",
                     "from ppl.kernel.advi.steps.harmonic import Harmonic\n",
                 ),
                 ('    "adam": Adam', '    "harmonic": Harmonic,\n'),

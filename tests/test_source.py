@@ -4,7 +4,7 @@ import pytest
 
 import ppl
 from ppl.errors import ModelError
-from ppl.kernel.language.program_text import read_source
+from ppl.kernel.language.include import read_source
 
 PROGRAM = "parameters { real y; }\nmodel { y ~ normal(0, 1); } // né\n"
 

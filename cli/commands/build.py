@@ -49,7 +49,7 @@ def build(
     """
     from ppl.cmdstan.build import build as write
     from ppl.cmdstan.folder import write_folder
-    from ppl.kernel.language.program_text import read_source
+    from ppl.kernel.language.include import read_source
     from ppl.structure.discrete.check import checked
 
     if cmdstan is not None:

@@ -46,7 +46,7 @@ def doctor(
     from ppl.cli.examined import examined
     from ppl.cli.fits import data_and_fit, read_run
     from ppl.cli.output import wrapped
-    from ppl.kernel.language.program_text import read_source
+    from ppl.kernel.language.include import read_source
     from ppl.results.report.machine import document, of_examination
 
     data, fit = data_and_fit(files or [])

@@ -31,7 +31,7 @@ def generate(
     """
     from ppl.cli.fits import read_run
     from ppl.cli.progress import on_stderr
-    from ppl.kernel.advi.progress import Phase
+    from ppl.kernel.advi.outcome import Phase
     from ppl.results.fits.generate import generate as generated
 
     compiled, inputs = model_and_inputs(model, data, arrays, quiet)

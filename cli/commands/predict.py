@@ -165,7 +165,7 @@ def from_prior(
     """Parameters from the prior, and data given them."""
     from ppl.cli.progress import on_stderr
     from ppl.compile import model_of
-    from ppl.kernel.advi.progress import Phase
+    from ppl.kernel.advi.outcome import Phase
     from ppl.results.calibration.simulations import prior_draws, simulations_of
     from ppl.results.files.config import Config
 

@@ -7,7 +7,7 @@ from ppl.errors import ModelError, reported
 from ppl.kernel.language import ast
 from ppl.kernel.language.facts import Facts
 from ppl.kernel.language.include import expand
-from ppl.kernel.language.nesting import too_deep
+from ppl.kernel.language.walk import too_deep
 from ppl.programs.checked import examine
 from ppl.programs.lints import Lint
 from ppl.programs.pedantic import lints

@@ -11,8 +11,8 @@ from lark.exceptions import UnexpectedInput
 from ppl.errors import MOST_ERRORS, ModelError
 from ppl.kernel.language.declarations import CONSTRAINED
 from ppl.kernel.language.include import Expanded, Line, expand, lines_between
+from ppl.kernel.language.lalr import parser
 from ppl.kernel.language.scope import Block
-from ppl.kernel.language.tables import parser
 from ppl.programs.recovery import mend
 from ppl.programs.syntax_errors import explain
 from ppl.programs.syntax_rules import BLOCKS, NAME

@@ -8,9 +8,9 @@ from ppl.kernel.language import ast
 from ppl.kernel.language.calls import TARGET, UNSUPPORTED, suffix_of
 from ppl.kernel.language.facts import Facts
 from ppl.kernel.language.higher_order import HIGHER_ORDER
+from ppl.kernel.language.lalr import is_identifier
 from ppl.kernel.language.laplace import LAPLACE
 from ppl.kernel.language.scope import Symbol, UserFunction
-from ppl.kernel.language.tables import is_identifier
 
 
 def renamed(program: ast.Program, facts: Facts, name: Name, new: str) -> list[Fix]:

@@ -19,7 +19,7 @@ from ppl.cli.lsp.positions import Positions, file_of, uri_of
 from ppl.cli.lsp.rename import renamed
 from ppl.cli.lsp.symbols import Name, definition, same
 from ppl.errors import ArgumentError, ModelError, PPLError
-from ppl.kernel.language.program_text import read_text
+from ppl.kernel.language.include import read_text
 from ppl.programs.format import format_program
 from ppl.source import SourceText, Span
 from ppl.system.distribution import VERSION

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ppl.compilation.phases import Compilation
 from ppl.compilation.programs import Record, StoredProgram, package
-from ppl.kernel.language.program_text import read_source
+from ppl.kernel.language.include import read_source
 from ppl.model import Model
 from ppl.optimise.draw_by_draw import DrawByDraw
 from ppl.optimise.forms import DRAWS, GRADIENT, POINTS_KERNELS, POINTS_PROPTO, PROPTO, VALUES

@@ -15,7 +15,7 @@ from typing import Any, get_args
 
 from ppl import types
 from ppl.compilation.traits import Traits
-from ppl.kernel.emit.emitted import Emitted
+from ppl.kernel.emit.load import Emitted
 from ppl.kernel.emit.text import Binding
 from ppl.kernel.ir import nodes as ir
 from ppl.source import SourceText, Span

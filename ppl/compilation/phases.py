@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from ppl.compilation.made_of import made_of
 from ppl.compilation.programs import StoredProgram, in_cache
 from ppl.compilation.traits import Traits, traits_of
-from ppl.kernel.emit.emitted import Emitted
-from ppl.kernel.emit.load import Code
+from ppl.kernel.emit.load import Code, Emitted
 from ppl.kernel.ir import nodes as ir
 from ppl.memory import MOST_TABLE_ENTRIES
 from ppl.optimise.draw_by_draw import DrawByDraw
@@ -264,6 +263,6 @@ def depth_refused(c: Compilation) -> Iterator[None]:
     try:
         yield
     except (RecursionError, IndentationError):
-        from ppl.kernel.language.nesting import too_deep
+        from ppl.kernel.language.walk import too_deep
 
         raise too_deep(c.tree or c.checked[0]) from None

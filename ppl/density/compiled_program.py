@@ -16,14 +16,12 @@ from ppl.data.blocks import is_mapped
 from ppl.data.levels import Bounds, coded, with_sizes
 from ppl.data.shares import shared_names
 from ppl.density.conditioning import reader_of
-from ppl.kernel.density.data import Data
-from ppl.kernel.density.layout import check_sizes, parameter_places, parameters_of
+from ppl.kernel.density.layout import Data, check_sizes, parameter_places, parameters_of
 from ppl.kernel.draws.names import sized
-from ppl.kernel.emit.constraint_checks import check_each
 from ppl.kernel.emit.library import Wrap
 from ppl.kernel.emit.load import Code, Module, load
 from ppl.kernel.emit.located import located
-from ppl.kernel.emit.runtime import check
+from ppl.kernel.emit.runtime import check, check_each
 from ppl.kernel.ir import nodes as ir
 from ppl.optimise.draw_by_draw import DrawByDraw
 from ppl.optimise.forms import DRAWS, VALUES, Form

@@ -8,7 +8,7 @@ import numpy as np
 
 from ppl.data.levels import Factor
 from ppl.density.compiled_program import CompiledProgram, bounds_of
-from ppl.kernel.density.data import Data
+from ppl.kernel.density.layout import Data
 from ppl.kernel.draws.names import NO_LABELS, Labels, Sized
 
 

@@ -21,13 +21,11 @@ from ppl.density.many_points import BATCH, Sizes, in_batches, sizes_of
 from ppl.density.updated import Earlier, UpdatedJoint, updated_joint
 from ppl.errors import ArgumentError, InferenceError, Rejection
 from ppl.kernel.advi.target import Target
-from ppl.kernel.density.data import Data
-from ppl.kernel.density.layout import free_names, parameters_of
+from ppl.kernel.density.layout import Data, free_names, parameters_of
 from ppl.kernel.density.reading import leaves
 from ppl.kernel.draws.names import Labels, Sized, column_names, flat, sized
-from ppl.kernel.emit.constraint_checks import DrawsRejected
 from ppl.kernel.emit.located import located
-from ppl.kernel.emit.runtime import Place, joined
+from ppl.kernel.emit.runtime import DrawsRejected, Place, joined
 from ppl.kernel.ir.nodes import Declared
 from ppl.memory import ARRAY_SIZES, available
 from ppl.optimise.forms import ARRAYS, VALUES

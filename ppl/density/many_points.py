@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 from ppl.arrays import NUMPY, Namespace, TapeNode
 from ppl.density.tapes import Tapes
 from ppl.errors import PPLError, Rejection
-from ppl.kernel.density.data import Data, Floats
+from ppl.kernel.density.layout import Data, Floats
 from ppl.kernel.emit import runtime
-from ppl.kernel.emit.constraint_checks import DrawsRejected
 from ppl.kernel.emit.load import BUILTINS, Code, Module, load
 from ppl.kernel.emit.located import located
+from ppl.kernel.emit.runtime import DrawsRejected
 from ppl.kernel.emit.text import Binding
 from ppl.records import dataclass
 from ppl.source import Span

@@ -5,7 +5,7 @@ from typing import Any
 
 from ppl.arrays import AUTOGRAD, Array, Namespace, TapeNode, values_and_grads
 from ppl.errors import Rejection
-from ppl.kernel.emit.constraint_checks import DrawsRejected
+from ppl.kernel.emit.runtime import DrawsRejected
 from ppl.optimise.tracing.namespace import TRACING
 from ppl.optimise.tracing.tape import Gradient, compiled_gradient
 from ppl.records import dataclass, field

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ppl.density.log_joint import LogJoint, Moving
 from ppl.kernel.advi.target import Known
-from ppl.kernel.density.data import Floats
+from ppl.kernel.density.layout import Floats
 from ppl.records import dataclass, replace
 
 

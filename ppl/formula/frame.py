@@ -8,7 +8,7 @@ from ppl.data import Inputs
 from ppl.data.levels import is_date, number_among_words, words_of
 from ppl.data.values import DATES, Misfit, as_array, is_missing
 from ppl.errors import ArgumentError, DataError, UnknownName
-from ppl.kernel.language.tables import is_identifier
+from ppl.kernel.language.lalr import is_identifier
 from ppl.system.distribution import extra, requirements
 
 

@@ -9,7 +9,7 @@ import jax
 import numpy as np
 
 from ppl.jax_backend.not_traceable import NotTraceable
-from ppl.kernel.density.data import Data
+from ppl.kernel.density.layout import Data
 from ppl.kernel.emit.runtime import Place
 from ppl.records import dataclass, field
 

@@ -15,7 +15,7 @@ from ppl.jax_backend.iterations import jitted_iterations
 from ppl.jax_backend.jit import CompileProfile, jitted
 from ppl.jax_backend.namespace import JAX
 from ppl.jax_backend.traceable import Trace, replacements
-from ppl.kernel.density.data import Data
+from ppl.kernel.density.layout import Data
 from ppl.kernel.emit.load import BUILTINS, Code, Module, load
 from ppl.optimise.forms import FOR_JAX, VALUES
 from ppl.records import dataclass, replace

@@ -14,8 +14,8 @@ import numpy as np
 from ppl.jax_backend.jit import CompileProfile, jitted, largest_part
 from ppl.jax_backend.namespace import JAX
 from ppl.kernel.advi.estimators.reparameterised import elbo_gradient
-from ppl.kernel.advi.numerics.triangular import times, transposed_times
 from ppl.kernel.advi.optimise import State, stepped
+from ppl.kernel.advi.triangular import times, transposed_times
 from ppl.records import dataclass, field, fields, replace
 
 Traced = Any

@@ -30,8 +30,8 @@ from ppl.jax_backend.density import Density, Functions, as_one
 from ppl.jax_backend.jit import CompileProfile
 from ppl.jax_backend.not_traceable import NotTraceable
 from ppl.jax_backend.target import CompiledTarget, first_traceable, profile_for
-from ppl.kernel.density.data import Data
-from ppl.kernel.emit.emitted import Emitted
+from ppl.kernel.density.layout import Data
+from ppl.kernel.emit.load import Emitted
 from ppl.records import dataclass
 
 ROWS = "rows"

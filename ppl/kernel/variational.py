@@ -1,6 +1,6 @@
-"""From a text and its data to draws of a q, and a CSV file of them."""
+"""From a text and its data to draws of a q, and a CSV file of them: all phases in order."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -10,12 +10,48 @@ from ppl.kernel.advi.families.family import Family
 from ppl.kernel.advi.families.full_rank import FullRank
 from ppl.kernel.advi.families.mean_field import MeanField
 from ppl.kernel.advi.target import Array
-from ppl.kernel.compile import compiled
 from ppl.kernel.density.log_density import conditioned
 from ppl.kernel.draws.names import column_names
 from ppl.kernel.draws.stan_csv import csv_lines
+from ppl.kernel.emit.emit import emit
+from ppl.kernel.emit.load import Code
+from ppl.kernel.ir.lower import lower
+from ppl.kernel.ir.nodes import Program
+from ppl.kernel.ir.zero_based import count_from_zero
+from ppl.kernel.language.check import analyse
 from ppl.records import dataclass
 from ppl.source import SourceText
+
+Pass = Callable[[Program], Program]
+"""A function from a program to one that means the same."""
+REQUIRED: tuple[Pass, ...] = (count_from_zero,)
+"""The only pass that a program needs; `optimise.forms` has the others, and their order."""
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A program as IR and as Python code."""
+
+    program: Program
+    code: Code
+
+
+def compiled(source: SourceText, passes: Sequence[Pass] = REQUIRED) -> Compiled:
+    """Parse, check, lower, rewrite, emit.
+
+    Raises:
+        ModelError: the program is refused; the error has line and column.
+
+    Example:
+        >>> m = compiled(SourceText("parameters { real x; } model { x ~ normal(0, 1); }"))
+        >>> m.code.emitted.text.splitlines()[0]
+        'def read_data(d, read):'
+    """
+    program = lower(*analyse(source))
+    for each in passes:
+        program = each(program)
+    return Compiled(program, Code.of(emit(program), source.name))
+
 
 FAMILIES: Mapping[str, Callable[[int], Family]] = {"meanfield": MeanField, "fullrank": FullRank}
 

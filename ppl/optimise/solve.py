@@ -10,7 +10,7 @@ from autograd.tracer import isbox
 
 from ppl.arrays import record
 from ppl.errors import Rejection
-from ppl.kernel.emit.constraint_checks import DrawsRejected
+from ppl.kernel.emit.runtime import DrawsRejected
 from ppl.optimise.own_likelihood import OwnLikelihood
 from ppl.optimise.solver_functions import Each, Placed, ProgramField, SolverFunction, leaves
 from ppl.stdlib.laplace import own

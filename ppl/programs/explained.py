@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 
 from ppl.errors import MOST_ERRORS, ModelError
-from ppl.kernel.language import ast, parser, tables
+from ppl.kernel.language import ast, lalr, parser
 from ppl.kernel.language.include import Expanded, expand
 from ppl.kernel.language.parser import Parsed, build
 from ppl.programs.recovery import mend
@@ -36,7 +36,7 @@ def read_on(text: Expanded) -> Parsed:
     lost: frozenset[str] = frozenset()
     reached = -1
     while len(errors) < MOST_ERRORS:
-        stop = stopped(text, tables.refusal(text.text))
+        stop = stopped(text, lalr.refusal(text.text))
         explained, rule = explain(stop)
         if stop.offset > reached:
             errors.append(explained)

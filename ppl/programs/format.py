@@ -11,7 +11,7 @@ from itertools import groupby
 from pathlib import Path
 
 from ppl.errors import ModelError
-from ppl.kernel.language.nesting import too_deep
+from ppl.kernel.language.walk import too_deep
 from ppl.programs.canonical import without_parentheses
 from ppl.programs.explained import parse
 from ppl.programs.spacing import CLOSING, COLUMNS_OF_A_LINE, OPENING, Token, tokens, wrapped_lines

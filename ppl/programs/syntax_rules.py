@@ -4,8 +4,8 @@ import re
 from collections.abc import Callable
 from typing import Literal
 
+from ppl.kernel.language.lalr import grammar_text
 from ppl.kernel.language.scope import Block
-from ppl.kernel.language.tables import grammar_text
 from ppl.programs.syntax_stop import CLOSING, Stop
 from ppl.records import dataclass
 from ppl.spelling import ROUGHLY_LIKE, nearest

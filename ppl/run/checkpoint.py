@@ -14,7 +14,7 @@ from ppl.density.log_density import LogDensity
 from ppl.errors import DataError
 from ppl.files import remove, write_whole
 from ppl.kernel.advi.context import Journal
-from ppl.kernel.advi.progress import Listener
+from ppl.kernel.advi.outcome import Listener
 from ppl.kernel.advi.start import Init
 from ppl.kernel.advi.target import Target
 from ppl.methods.recipes import fit

@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 
 from ppl.density.log_density import LogDensity
 from ppl.errors import InferenceError
-from ppl.kernel.advi.outcome import Ending, Outcome
-from ppl.kernel.advi.progress import Listener, Phase, Progress, silent
+from ppl.kernel.advi.outcome import Ending, Listener, Outcome, Phase, Progress, silent
 from ppl.kernel.advi.start import Init
 from ppl.methods.correct.weight_quality import WeightQuality
 from ppl.methods.diagnose.spread import spread_of

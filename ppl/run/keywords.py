@@ -9,7 +9,7 @@ from secrets import randbits
 from typing import Any, Concatenate, Literal, ParamSpec, TypeVar
 
 from ppl.errors import OutOfRange, UnknownSetting, in_a_line
-from ppl.kernel.advi.progress import Listener
+from ppl.kernel.advi.outcome import Listener
 from ppl.methods.run import settings as records
 from ppl.methods.run.setting import settings, settings_of
 from ppl.records import dataclass, fields

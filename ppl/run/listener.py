@@ -8,7 +8,7 @@ from typing import Any
 
 from ppl.arguments import repr_of
 from ppl.errors import ArgumentError
-from ppl.kernel.advi.progress import Listener, Phase, Progress, silent
+from ppl.kernel.advi.outcome import Listener, Phase, Progress, silent
 from ppl.records import dataclass, field
 
 

@@ -10,7 +10,7 @@ from ppl.density.log_joint import LogJoint, Moving
 from ppl.density.many_points import BATCH
 from ppl.density.updated import UpdatedJoint
 from ppl.kernel.advi.target import Forwarding, Known, Target
-from ppl.kernel.density.data import Floats, Rows
+from ppl.kernel.density.layout import Floats, Rows
 from ppl.kernel.draws.names import variable_of
 from ppl.records import dataclass, replace
 

@@ -10,7 +10,7 @@ from time import perf_counter
 
 from rich.console import Console
 
-from ppl.kernel.advi.progress import Listener, Phase, Progress, silent
+from ppl.kernel.advi.outcome import Listener, Phase, Progress, silent
 from ppl.methods.run.phases import OF_FIT, PHASES
 
 ITERATIONS_A_LINE = 100

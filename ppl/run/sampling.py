@@ -10,7 +10,7 @@ from ppl.density.completions import sentences
 from ppl.density.log_density import LogDensity
 from ppl.errors import InferenceError
 from ppl.kernel.advi.context import Streams
-from ppl.kernel.advi.progress import Listener, Phase, Progress, silent
+from ppl.kernel.advi.outcome import Listener, Phase, Progress, silent
 from ppl.kernel.advi.start import Init
 from ppl.kernel.advi.target import Target
 from ppl.methods.moves.batch import run_batch

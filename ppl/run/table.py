@@ -7,7 +7,7 @@ import numpy as np
 
 from ppl.density.log_density import Floats, LogDensity
 from ppl.errors import InferenceError, PPLError
-from ppl.kernel.advi.progress import Listener, Phase, Progress, silent
+from ppl.kernel.advi.outcome import Listener, Phase, Progress, silent
 from ppl.records import dataclass, replace
 from ppl.run.memory_needed import require_memory_of_rows
 

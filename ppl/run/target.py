@@ -6,7 +6,7 @@ from typing import Any
 
 from ppl.density.log_density import Floats, LogDensity
 from ppl.errors import InferenceError
-from ppl.kernel.advi.progress import Listener, Phase, Progress
+from ppl.kernel.advi.outcome import Listener, Phase, Progress
 from ppl.kernel.advi.target import Forwarding, Target
 from ppl.methods.correct.draw_source import DrawSource
 from ppl.methods.objective.ard import ArdTarget

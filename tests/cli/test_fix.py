@@ -9,7 +9,7 @@ import pytest
 import ppl
 from ppl.cli.fixes import difference, fixed
 from ppl.errors import Fix
-from ppl.kernel.language.program_text import with_fixes
+from ppl.kernel.language.include import with_fixes
 from ppl.source import SourceText, Span
 
 CENTRED = """data {

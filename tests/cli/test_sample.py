@@ -8,7 +8,7 @@ from contextlib import nullcontext
 import pytest
 
 import ppl
-from ppl.kernel.advi.progress import Phase
+from ppl.kernel.advi.outcome import Phase
 from ppl.results.files.read_csv import read_draws
 
 pytest.importorskip("nutpie")

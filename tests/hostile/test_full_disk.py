@@ -10,7 +10,7 @@ from laws.processes import Started
 
 import ppl
 from ppl.cli.main import main
-from ppl.kernel.language import tables
+from ppl.kernel.language import lalr
 from ppl.results.fits.fit import variational
 from ppl.run import checkpoint
 
@@ -184,6 +184,6 @@ def test_a_cache_that_cannot_be_written_leaves_nothing_behind(monkeypatch, tmp_p
 
     monkeypatch.setenv("PPL_CACHE", str(tmp_path))
     monkeypatch.setattr("pathlib.Path.replace", broken_off)
-    assert tables.parser.__wrapped__().parse("parameters { real x; }")
+    assert lalr.parser.__wrapped__().parse("parameters { real x; }")
     assert [file for file in tmp_path.rglob("*") if file.is_file()] == []
     tried("full disks", 1)

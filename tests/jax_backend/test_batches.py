@@ -15,7 +15,7 @@ from ppl.kernel.advi.estimators.reparameterised import reparameterised
 from ppl.kernel.advi.families.mean_field import MeanField
 from ppl.kernel.advi.fused_steps import fused_steps
 from ppl.kernel.advi.optimise import Algorithm, advance, begin
-from ppl.kernel.advi.steps.adam import Adam
+from ppl.kernel.advi.steps.adaptive import Adam
 from ppl.kernel.advi.steps.step_rule import Last
 from ppl.kernel.advi.stopping.stopping_rule import Fixed
 from ppl.kernel.advi.subsampling import Minibatches

@@ -20,19 +20,15 @@ from ppl.jax_backend.target import COMPILED, CompiledTarget, compiled_target
 from ppl.kernel.advi.coordinates import Scaled
 from ppl.kernel.advi.estimators.reparameterised import reparameterised, sticking_the_landing
 from ppl.kernel.advi.families import FAMILIES
-from ppl.kernel.advi.families.ard_diagonal import ArdDiagonal
 from ppl.kernel.advi.families.low_rank import LowRank
-from ppl.kernel.advi.families.marginal import Marginal
-from ppl.kernel.advi.families.mean_field import MeanField
-from ppl.kernel.advi.families.point import Point
+from ppl.kernel.advi.families.marginal import Marginal, Point
+from ppl.kernel.advi.families.mean_field import ArdDiagonal, MeanField
 from ppl.kernel.advi.families.standard import StudentT
 from ppl.kernel.advi.fused_steps import fused_steps
 from ppl.kernel.advi.optimise import Algorithm, Run, State, advance, begin
 from ppl.kernel.advi.steps import STEPS
-from ppl.kernel.advi.steps.adam import Adam
-from ppl.kernel.advi.steps.advi_sequence import AdviSequence
-from ppl.kernel.advi.steps.robbins_monro import RobbinsMonro
-from ppl.kernel.advi.steps.staged import Staged
+from ppl.kernel.advi.steps.adaptive import Adam, AdviSequence
+from ppl.kernel.advi.steps.decaying import RobbinsMonro, Staged
 from ppl.kernel.advi.steps.step_rule import Last, Polynomial
 from ppl.kernel.advi.stopping.stopping_rule import Fixed
 

@@ -10,7 +10,7 @@ import numpy as np
 from ppl.density import many_points
 from ppl.density.many_points import Batched, Floats, Found, Scalar
 from ppl.errors import PPLError, Rejection
-from ppl.kernel.emit.constraint_checks import DrawsRejected
+from ppl.kernel.emit.runtime import DrawsRejected
 from ppl.posterior import Posterior
 
 

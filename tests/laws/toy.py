@@ -8,7 +8,7 @@ import pytest
 from ppl.compilation.phases import Compilation
 from ppl.compilation.traits import Traits
 from ppl.errors import InferenceError
-from ppl.kernel.density.data import Data
+from ppl.kernel.density.layout import Data
 from ppl.kernel.draws.names import NO_LABELS, Labels, Sized
 from ppl.kernel.ir.nodes import Program
 from ppl.records import dataclass, field

@@ -3,8 +3,7 @@ import pytest
 from regressions import LogisticRows, simulated
 from toy_targets import correlated, numeric_gradient, params_of
 
-from ppl.kernel.advi.families.ard_diagonal import ArdDiagonal
-from ppl.kernel.advi.families.diagonal import Diagonal
+from ppl.kernel.advi.families.mean_field import ArdDiagonal, Diagonal
 from ppl.kernel.advi.families.standard import Logistic
 from ppl.methods.objective.ard import ArdTarget, WithPrior
 from ppl.methods.refine.fixed_draws import fit_fixed_draws, fixed_noise

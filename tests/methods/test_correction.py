@@ -10,9 +10,9 @@ from toy_targets import LogGamma, Mixture, correlated, line
 from ppl.kernel.advi.coordinates import Scaled
 from ppl.kernel.advi.families.full_rank import FullRank
 from ppl.kernel.advi.families.low_rank import LowRank
+from ppl.kernel.advi.families.marginal import Point
 from ppl.kernel.advi.families.mean_field import MeanField
-from ppl.kernel.advi.families.point import Point
-from ppl.kernel.advi.numerics.gaussian import Gaussian
+from ppl.kernel.advi.gaussian import Gaussian
 from ppl.kernel.advi.outcome import Ending, Outcome
 from ppl.kernel.advi.target import Target
 from ppl.methods.correct import correction

@@ -6,9 +6,8 @@ from regressions import LogisticRows, a9a, regression, simulated
 from toy_targets import Logistic, OneByOne, correlated
 
 from ppl.errors import InferenceError
-from ppl.kernel.advi.families.ard_diagonal import ArdDiagonal
-from ppl.kernel.advi.families.diagonal import Diagonal
 from ppl.kernel.advi.families.full_rank import FullRank
+from ppl.kernel.advi.families.mean_field import ArdDiagonal, Diagonal
 from ppl.kernel.advi.target import Forwarding
 from ppl.methods.objective.ard import ArdTarget
 from ppl.methods.recipes import fit

@@ -6,7 +6,7 @@ import pytest
 from ppl.kernel.advi.coordinates import Scaled
 from ppl.kernel.advi.families.full_rank import FullRank
 from ppl.kernel.advi.families.mean_field import MeanField
-from ppl.kernel.advi.numerics.gaussian import Gaussian
+from ppl.kernel.advi.gaussian import Gaussian
 from ppl.kernel.advi.outcome import Ending, Outcome
 from ppl.kernel.advi.target import Target
 from ppl.methods.correct.draw_source import DrawSource

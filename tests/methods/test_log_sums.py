@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import linalg, special
 
-from ppl.kernel.advi.numerics.triangular import cholesky, solve_triangular
+from ppl.kernel.advi.triangular import cholesky, solve_triangular
 from ppl.methods.numerics.log_sums import log_sum_exp, softmax
 
 X = np.random.default_rng(4).normal(size=(7, 5)) * 300

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 from toy_targets import HalfSpace, line
 
-from ppl.kernel.advi.numerics.gaussian import Gaussian
+from ppl.kernel.advi.gaussian import Gaussian
 from ppl.methods.diagnose.mixture_sampling import Proposal, integral, log_weights, missed
 
 

@@ -6,9 +6,9 @@ from toy_targets import Funnel, Mixture, Quartic, correlated, line
 from toy_targets import Gaussian as GaussianTarget
 
 from ppl.kernel.advi.coordinates import Scaled
-from ppl.kernel.advi.numerics.gaussian import Gaussian
-from ppl.kernel.advi.numerics.triangular import diagonal_of
+from ppl.kernel.advi.gaussian import Gaussian
 from ppl.kernel.advi.target import Target
+from ppl.kernel.advi.triangular import diagonal_of
 from ppl.methods.correct.correction import seen
 from ppl.methods.diagnose.modes import (
     MODE_SEARCH,

@@ -9,7 +9,7 @@ from toy_targets import Gaussian
 import ppl
 from ppl.kernel.advi.estimators import ESTIMATORS
 from ppl.kernel.advi.families.mean_field import MeanField
-from ppl.kernel.advi.steps.staged import Staged
+from ppl.kernel.advi.steps.decaying import Staged
 
 NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(60)
 # ADVI's Table 2: KL(q || p) in nats of the fits that it reports, and of the best Gaussian q there is.

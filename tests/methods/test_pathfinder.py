@@ -7,7 +7,7 @@ from toy_targets import Gaussian, HalfSpace, Logistic, correlated, path_of
 from ppl.errors import InferenceError
 from ppl.kernel.advi.coordinates import Scaled
 from ppl.kernel.advi.families import FAMILIES
-from ppl.kernel.advi.progress import silent
+from ppl.kernel.advi.outcome import silent
 from ppl.kernel.advi.target import Target
 from ppl.methods.diagnose.psis import psis
 from ppl.methods.initialise.lbfgs_path import Curvature, curvatures

@@ -8,8 +8,8 @@ import pytest
 from laws.every import every
 from scipy import stats
 
-from ppl.kernel.advi.elbo import elbo_of
-from ppl.kernel.advi.numerics.gaussian import Gaussian
+from ppl.kernel.advi.finite_draws import elbo_of
+from ppl.kernel.advi.gaussian import Gaussian
 from ppl.kernel.advi.outcome import Ending, Outcome
 from ppl.methods.correct import correction
 from ppl.methods.correct.correction import Corrected, DrawSource

@@ -5,8 +5,7 @@ import pytest
 from laws.passes import assert_same, lowered, posterior, reference
 
 from ppl.kernel.ir import nodes as ir
-from ppl.kernel.ir.operators import fresh_names
-from ppl.kernel.ir.walk import walk
+from ppl.kernel.ir.walk import fresh_names, walk
 from ppl.optimise.passes.jumps import with_exit_flags
 
 PROGRAM = """

@@ -11,7 +11,7 @@ import xarray
 
 import ppl
 from ppl.errors import InferenceError
-from ppl.kernel.advi.progress import Phase
+from ppl.kernel.advi.outcome import Phase
 from ppl.methods.diagnose.level import Level
 from ppl.methods.nuts.chain import STATISTICS, Start, _chain_of, run_chains, start_of
 from ppl.methods.nuts.diagnostics import judged

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from ppl.kernel.advi.families import FAMILIES, describe, family_from
-from ppl.kernel.advi.families.marginal import Marginal
-from ppl.kernel.advi.families.point import Point
+from ppl.kernel.advi.families.marginal import Marginal, Point
 from ppl.kernel.advi.families.standard import STANDARDS, StudentT
 from ppl.kernel.advi.steps import STEPS
 from ppl.kernel.advi.stopping import STOPPING

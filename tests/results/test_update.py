@@ -8,7 +8,7 @@ import pytest
 
 import ppl
 from ppl.density.updated import Earlier
-from ppl.kernel.advi.progress import Phase
+from ppl.kernel.advi.outcome import Phase
 from ppl.methods.correct.weight_quality import WeightQuality
 from ppl.methods.diagnose.level import Level
 from ppl.results.fits.updating import draws_for_site

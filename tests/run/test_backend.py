@@ -8,7 +8,7 @@ import pytest
 import ppl
 from ppl import memory
 from ppl.errors import InferenceError
-from ppl.kernel.advi.progress import Phase, Progress
+from ppl.kernel.advi.outcome import Phase, Progress
 from ppl.methods.run.settings import SampleSettings, Settings
 from ppl.run import backend
 from ppl.run.backend import jax_pays

@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from ppl.errors import InferenceError
-from ppl.kernel.advi.progress import Phase, Progress
+from ppl.kernel.advi.outcome import Phase, Progress
 from ppl.methods.recipes import RECIPES
 from ppl.methods.run.phases import PHASES, phases_of
 from ppl.methods.run.settings import Settings

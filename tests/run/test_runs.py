@@ -9,8 +9,7 @@ import pytest
 
 import ppl
 from ppl.errors import InferenceError, OutOfRange
-from ppl.kernel.advi.outcome import Ending
-from ppl.kernel.advi.progress import Phase
+from ppl.kernel.advi.outcome import Ending, Phase
 from ppl.results.fits.fit import load_fit, variational
 from ppl.run import driver, processes
 

@@ -7,11 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 import ppl
-from ppl.kernel.advi.estimators.estimate import Estimator
-from ppl.kernel.advi.estimators.reparameterised import reparameterised
+from ppl.kernel.advi.estimators.reparameterised import Estimator, reparameterised
 from ppl.kernel.advi.estimators.stochastic_search import StochasticSearch, score_function
-from ppl.kernel.advi.families.diagonal import Diagonal
-from ppl.kernel.advi.steps.staged import Staged
+from ppl.kernel.advi.families.mean_field import Diagonal
+from ppl.kernel.advi.steps.decaying import Staged
 from ppl.run.posterior_target import PosteriorTarget
 
 from frame.figures import COLOURS, legend, panels

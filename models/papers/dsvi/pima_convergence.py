@@ -12,7 +12,7 @@ from dsvi.datasets import Array, regression, with_ones
 import ppl
 from ppl.kernel.advi.estimators.reparameterised import reparameterised
 from ppl.kernel.advi.families.full_rank import FullRank
-from ppl.kernel.advi.steps.staged import Staged
+from ppl.kernel.advi.steps.decaying import Staged
 from ppl.kernel.advi.steps.step_rule import Averaging, Last, Polynomial
 from ppl.kernel.advi.target import Target
 from ppl.methods.recipes import fit

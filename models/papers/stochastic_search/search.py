@@ -11,7 +11,7 @@ from ppl.kernel.advi.coordinates import Scaled
 from ppl.kernel.advi.estimators.stochastic_search import ControlVariate, Quadratic, StochasticSearch
 from ppl.kernel.advi.families.family import Family
 from ppl.kernel.advi.families.full_rank import FullRank
-from ppl.kernel.advi.steps.robbins_monro import RobbinsMonro
+from ppl.kernel.advi.steps.decaying import RobbinsMonro
 from ppl.kernel.advi.steps.step_rule import Polynomial
 from ppl.kernel.advi.target import Target
 

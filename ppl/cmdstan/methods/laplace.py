@@ -7,8 +7,7 @@ import numpy as np
 from ppl.cmdstan.job import Job, read_rows
 from ppl.density.log_density import Floats
 from ppl.errors import InferenceError
-from ppl.kernel.advi.numerics.gaussian import Gaussian
-from ppl.kernel.advi.numerics.hessian import gaussian_at
+from ppl.kernel.advi.gaussian import Gaussian, gaussian_at
 from ppl.posterior import Posterior
 from ppl.results.fits.log_prob import read_points, unconstrained_of
 from ppl.run.posterior_target import PosteriorTarget

@@ -5,8 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from ppl.cmdstan.job import Job
-from ppl.kernel.advi.outcome import Ending
-from ppl.kernel.advi.progress import Listener, Phase, Progress, silent
+from ppl.kernel.advi.outcome import Ending, Listener, Phase, Progress, silent
 from ppl.kernel.draws.stan_csv import eta_lines
 from ppl.results.arguments.of_settings import ONE_TO_ONE, SETTINGS, in_cmdstans_words, parse_value
 from ppl.results.arguments.tree import Values

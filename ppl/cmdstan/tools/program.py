@@ -8,7 +8,7 @@ from pathlib import Path
 from ppl.errors import ModelError
 from ppl.kernel.language import ast
 from ppl.kernel.language.facts import Facts
-from ppl.kernel.language.program_text import read_source
+from ppl.kernel.language.include import read_source
 from ppl.programs.lints import Lint
 from ppl.programs.pedantic import lints
 from ppl.programs.usage_lints import without_density

@@ -12,7 +12,7 @@ from ppl.kernel.advi.finite_draws import points_with_density
 from ppl.kernel.advi.optimise import Algorithm, TracePoint, optimise
 from ppl.kernel.advi.outcome import Outcome
 from ppl.kernel.advi.start import start_point
-from ppl.kernel.advi.steps.advi_sequence import AdviSequence
+from ppl.kernel.advi.steps.adaptive import AdviSequence
 from ppl.kernel.advi.steps.step_rule import Last
 from ppl.kernel.advi.stopping.relative_elbo import RelativeElbo
 from ppl.kernel.advi.target import Array, Target

@@ -7,8 +7,7 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 from numpy.random import Generator, SeedSequence
 
-from ppl.kernel.advi.outcome import Ending
-from ppl.kernel.advi.progress import Listener, silent
+from ppl.kernel.advi.outcome import Ending, Listener, silent
 from ppl.records import dataclass
 
 

@@ -5,8 +5,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.kernel.advi.numerics.triangular import composed, diagonal_of, solved, times, transposed_times
 from ppl.kernel.advi.target import Array, Forwarding, Target
+from ppl.kernel.advi.triangular import composed, diagonal_of, solved, times, transposed_times
 from ppl.records import dataclass, replace
 
 

@@ -1,6 +1,6 @@
-"""Draws from an approximation at which the target is finite."""
+"""Draws from an approximation at which the target is finite, and the ELBO that they estimate."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -8,8 +8,40 @@ from numpy.typing import NDArray
 
 from ppl.errors import InferenceError
 from ppl.kernel.advi.families.family import Family
-from ppl.kernel.advi.numerics.parts import row_parts
 from ppl.kernel.advi.target import Array, Target, blame
+
+MOST_NUMBERS_DRAWN = 1 << 24
+"""Numbers in draws that are made to weigh q alone, and not to be written: 128 MB."""
+NUMBERS_A_PART = 1 << 21
+"""Numbers in a part."""
+
+
+def draws_within(n: int, dim: int, fewest: int) -> int:
+    """n draws of so many dimensions, or fewer where they would have more than MOST_NUMBERS_DRAWN."""
+    return min(n, max(fewest, MOST_NUMBERS_DRAWN // max(1, dim)))
+
+
+def row_parts(n: int, dim: int) -> Iterator[slice]:
+    """Slices of the rows of an array (n, dim), each of about NUMBERS_A_PART numbers."""
+    return _slices(n, max(1, NUMBERS_A_PART // max(1, dim)))
+
+
+def by_columns(f: Callable[[Array], Array], u: Array) -> Array:
+    """f(u) (dim,) of each column of u (n, dim), so many columns at a time."""
+    n, dim = u.shape
+    parts = [f(u[:, part]) for part in _slices(dim, max(1, NUMBERS_A_PART // max(1, n)))]
+    return np.concatenate(parts) if parts else f(u)
+
+
+def by_rows(f: Callable[[Array], Array], u: Array) -> Array:
+    """f(u) (n,) of each row of u (n, dim), so many rows at a time."""
+    parts = [f(u[part]) for part in row_parts(*u.shape)]
+    return np.concatenate(parts) if parts else f(u)
+
+
+def _slices(n: int, size: int) -> Iterator[slice]:
+    return (slice(first, min(first + size, n)) for first in range(0, n, size))
+
 
 TRIES_A_DRAW = 10
 """Times in a row that a draw may have no finite log density or gradient before that is an error."""
@@ -90,3 +122,36 @@ def _finite_draws(
 
 def _not_finite(value: Array, gradient: Array) -> NDArray[np.intp]:
     return np.asarray((~(np.isfinite(value) & np.isfinite(gradient).all(axis=1))).nonzero()[0])
+
+
+# --- The ELBO by Monte Carlo, with its standard error --------------------------------------------
+
+
+class Elbo(NamedTuple):
+    """An estimate of the ELBO in nats, its standard error (nan for one draw), draws that were dropped."""
+
+    value: float
+    se: float
+    dropped: int
+
+
+def estimate_elbo(target: Target, family: Family, params: Array, n: int, rng: np.random.Generator) -> Elbo:
+    """Estimate the ELBO of q from n fresh draws: mean log density plus entropy (ADVI eq. 5)."""
+    draws = draws_with_density(target, family, params, n, rng)
+    return elbo_of(draws.log_density, family.entropy(params), draws.dropped)
+
+
+def elbo_by_ratios(target: Target, family: Family, params: Array, n: int, rng: np.random.Generator) -> Elbo:
+    """The same from log(p/q) at the draws, which differs less from draw to draw where q is near p."""
+    draws = draws_with_density(target, family, params, n, rng)
+    return elbo_of(draws.log_density - family.log_density(params, draws.u), 0.0, draws.dropped)
+
+
+def elbo_of(terms: Array, entropy: float, dropped: int) -> Elbo:
+    """The ELBO from log densities at draws of q (n,) and the entropy of q.
+
+    Or from log(p/q), without an entropy: these differ less from draw to draw, where q is near p.
+    """
+    n = len(terms)
+    se = float(np.std(terms, ddof=1)) / n**0.5 if n > 1 else float("nan")
+    return Elbo(float(np.mean(terms) + entropy), se, dropped)

@@ -21,7 +21,7 @@ from itertools import compress
 
 from ppl.kernel.emit.emit_expr import expr, tuple_of
 from ppl.kernel.emit.emit_stmt import leaves, whole_body
-from ppl.kernel.emit.emitted import Emitted
+from ppl.kernel.emit.load import Emitted
 from ppl.kernel.emit.text import Writer, python_name, tuple_text
 from ppl.kernel.ir import nodes as ir
 from ppl.kernel.ir.varying import unknown_names

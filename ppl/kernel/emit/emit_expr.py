@@ -17,7 +17,7 @@ from ppl.kernel.emit.emit_entries import (
 )
 from ppl.kernel.emit.text import Binding, Mode, Writer, python_name, tuple_text
 from ppl.kernel.ir import nodes as ir
-from ppl.kernel.ir.meetings import meetings
+from ppl.kernel.ir.sizes import meetings
 from ppl.kernel.ir.varying import varies
 from ppl.kernel.ir.walk import implicit_arguments_of, used_names
 from ppl.stdlib.batching import WITH_OUTER

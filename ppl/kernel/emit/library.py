@@ -9,7 +9,7 @@ import numpy as np
 
 from ppl.arrays import NUMPY, Namespace, Node
 from ppl.kernel.emit import runtime
-from ppl.kernel.emit.runtime_table import RUNTIME
+from ppl.kernel.emit.runtime import RUNTIME
 from ppl.kernel.emit.scan import scan
 from ppl.kernel.emit.text import Binding
 from ppl.stdlib.constraints.bounds import LOWER_SOFTPLUS

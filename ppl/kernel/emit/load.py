@@ -1,17 +1,44 @@
-"""Emitted text to callable functions, one set for each namespace."""
+"""Emitted modules: their text, and as callable functions, one set for each namespace."""
 
+import re
 import traceback
 from collections.abc import Callable, Mapping
-from functools import wraps
+from functools import cached_property, wraps
 from threading import local
 from types import CodeType, SimpleNamespace
 from typing import Any, Self
 
 from ppl.arrays import Namespace
-from ppl.kernel.emit.emitted import Emitted
 from ppl.kernel.emit.library import Wrap, library
+from ppl.kernel.emit.text import Binding
+from ppl.kernel.ir.nodes import AtPoints
 from ppl.records import dataclass
 from ppl.source import Span
+
+
+@dataclass(frozen=True)
+class Emitted:
+    """The module's text; `spans[k]` is the program's place behind line k + 1.
+
+    `reads` names what `log_joint` takes out of `d`, `loads` what `prepare` and `log_joint` take out of it
+    that `prepare` does not put there.
+    """
+
+    text: str
+    spans: tuple[Span | None, ...]
+    bindings: dict[str, Binding]
+    reads: frozenset[str] = frozenset()
+    loads: frozenset[str] = frozenset()
+    at_points: tuple[AtPoints, ...] = ()
+    """The functions that solvers work on."""
+
+    @cached_property
+    def prepare(self) -> tuple[str, dict[str, Binding]]:
+        """The text of the module's `prepare`, and the library functions that it calls."""
+        text = self.text.partition("def prepare(d):\n")[2].partition("\ndef ")[0]
+        called = set(re.findall(r"\blib\.(\w+)", text))
+        return text, {name: binding for name, binding in self.bindings.items() if name in called}
+
 
 MOST_PRINTS = 1_000
 """Prints of one evaluation: of the density, of the transformed data, of what a draw generates."""

@@ -12,14 +12,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.arrays import Array, Namespace
+from ppl.arrays import NUMPY, Array, Namespace
 from ppl.errors import DataError, InferenceError, Rejection
-from ppl.kernel.emit.tuple_arrays import length, require_sizes, same_sizes, with_entries
+from ppl.kernel.emit import entries
+from ppl.kernel.emit.entries import length, require_sizes, same_sizes, with_entries
 from ppl.memory import require_room
 from ppl.printable import printable
 from ppl.records import dataclass
 from ppl.stdlib.constraints.record import Constraint
-from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
+from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD, CONSTRAINTS
 from ppl.stdlib.functions.complex_parts import made_complex
 from ppl.stdlib.over_draws import spaced, sum_from
 
@@ -366,3 +367,54 @@ def complained(name: str, complaint: str) -> str:
 def values(xp: Namespace, x: Any) -> Array:
     """The plain numbers of an array, or of nested lists of arrays."""
     return np.array([values(xp, item) for item in x]) if isinstance(x, list) else np.asarray(xp.plain(x))
+
+
+# --- Constraints of many draws -------------------------------------------------------------------
+
+
+Indices = NDArray[np.intp]
+
+
+class DrawsRejected(Exception):
+    """The program rejects some draws, at the positions `draws`; the others can go on without them."""
+
+    def __init__(self, draws: Indices, complaint: str):
+        super().__init__(complaint)
+        self.draws = draws
+
+
+def check_each(xp: Namespace, constraint: str, name: str, x: Array, shape: Any, *args: Array) -> None:
+    """Raise DrawsRejected when a transformed quantity of some draws breaks its declared constraint."""
+    x, bounds = xp.plain(x), [xp.plain(a) for a in args]
+    wide = [spaced(NUMPY, a, 1, np.ndim(x) - np.ndim(a)) for a in bounds]
+    if CONSTRAINT_BY_KEYWORD[constraint].check(x, shape, *wide) is None:
+        return
+    complaints = []
+    for k in range(len(x)):
+        try:
+            check(NUMPY, constraint, name, x[k], shape, *(a[k] for a in bounds))
+        except Rejection as complaint:
+            complaints.append((k, complaint))
+    if complaints:
+        raise DrawsRejected(np.array([k for k, _ in complaints]), str(complaints[0][1]))
+
+
+# --- The table -----------------------------------------------------------------------------------
+
+
+RUNTIME: tuple[Callable[..., Any], ...] = (
+    *(take, real, as_complex, complex_, array, int_array, empty, stack, unset, unset_int, unset_complex, own),
+    *(put, put_sized, put_item, entries.tuples, entries.items, entries.entries, entries.same_sizes),
+    *(terms, sum_terms, target_so_far, total, zeros_like, axis, span, widen),
+    *(entries.cross_index, entries.index_of, entries.pick, each, join, branch, loop, and_then, or_then),
+    *(readable, sized, same_size, alike, print_, reject, fatal_error, profile, check, check_each),
+)
+"""What emitted code calls beside the functions of the language, by their names."""
+OWN_NAMES = frozenset(
+    {
+        *(f.__name__.rstrip("_") for f in RUNTIME),
+        *(f"{verb}_{c.keyword}" for c in CONSTRAINTS for verb in ("constrain", "free")),
+        *("scan", "solve"),
+    }
+)
+"""Attributes of `lib` that no function of a program's library may hide."""

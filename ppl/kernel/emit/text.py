@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Literal
 
-from ppl.kernel.emit.runtime_table import OWN_NAMES
+from ppl.kernel.emit.runtime import OWN_NAMES
 from ppl.records import dataclass, field
 from ppl.source import Span
 from ppl.stdlib.record import Distribution, Impl, LeadingAxis

@@ -4,8 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 
 from ppl.kernel.ir import nodes as ir
-from ppl.kernel.ir.operators import binary
-from ppl.kernel.ir.walk import walk
+from ppl.kernel.ir.walk import binary, walk
 from ppl.kernel.language import ast
 from ppl.kernel.language.calls import suffix_of
 from ppl.kernel.language.facts import Facts, ResolvedCall, UserMatch

@@ -14,8 +14,7 @@ from ppl.kernel.ir.lower_expr import (
     may_drop,
     promote,
 )
-from ppl.kernel.ir.operators import binary
-from ppl.kernel.ir.walk import assigned_names, has_effects, is_invariant, walk
+from ppl.kernel.ir.walk import assigned_names, binary, has_effects, is_invariant, walk
 from ppl.kernel.language import ast
 from ppl.kernel.language.declarations import SQUARE
 from ppl.kernel.language.facts import UserMatch

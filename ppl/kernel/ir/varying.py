@@ -117,7 +117,7 @@ def varies(e: Any, names: Names) -> bool:
             return "rng" in implicit_arguments_of(e) or any(varies(part, names) for part in parts_of(e))
 
 
-# --- What is known at no point before it is run -------------------------------------------------
+# --- What is known at no point before it is run --------------------------------------------------
 
 
 def unknown_names(body: Sequence[ir.Stmt], start: Names) -> frozenset[str]:

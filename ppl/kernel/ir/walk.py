@@ -1,15 +1,19 @@
 """Walks over the IR: what is inside a node, which names it uses or sets, and rewriting from the leaves up.
 
-Nodes are frozen dataclasses, so one generic walk serves every kind.
+Nodes are frozen dataclasses, so one generic walk serves every kind. New nodes are calls of operators, with
+names that no program has.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import is_dataclass, replace
+from itertools import count
 from operator import attrgetter, is_
 from typing import Any, get_args, get_type_hints
 
 from ppl.kernel.ir import nodes as ir
+from ppl.stdlib.functions.operators import OPERATORS
+from ppl.types import Type
 
 EXPRESSIONS = get_args(ir.Expr)
 OPAQUE = (ir.Callee,)
@@ -350,3 +354,19 @@ def ends_in(body: Sequence[ir.Stmt], is_end: Callable[[ir.Stmt], bool]) -> bool:
 def is_end(s: ir.Stmt) -> bool:
     """Whether the function ends in a statement."""
     return isinstance(s, ir.Return) or (isinstance(s, ir.Message) and s.what != "print")
+
+
+Fresh = Callable[[str], str]
+"""Makes a name of a hint."""
+
+
+def fresh_names(suffix: str = "") -> Fresh:
+    """A function that makes names of hints; the suffix sets a pass's names apart from those of others."""
+    numbers = count(1)
+    return lambda hint: f"{hint.rstrip('_')}_{next(numbers)}{suffix}__"
+
+
+def binary(op: str, left: ir.Expr, right: ir.Expr, t: Type) -> ir.Apply:
+    """An operator of two values of one type, which gives a value of that type: `binary("-", n, one, INT)`."""
+    overload = next(o for o in OPERATORS[op].overloads if o.signature == f"({t}, {t}) => {t}")
+    return ir.Apply(ir.Callee(OPERATORS[op].name, overload.impl, overload.batch), (left, right), t)

@@ -13,8 +13,7 @@ from typing import Any
 from ppl.errors import Fix, ModelError
 from ppl.kernel.language import ast
 from ppl.kernel.language.lalr import Token
-from ppl.kernel.language.nesting import nested_too_deep
-from ppl.kernel.language.walk import STATEMENTS
+from ppl.kernel.language.walk import STATEMENTS, nested_too_deep
 from ppl.source import Span
 
 LARGEST_LITERAL = 2**31 - 1

@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from ppl.kernel.language.messages import Message, commas, did_you_mean, elsewhere, renamed
-from ppl.kernel.language.other_languages import DISTRIBUTIONS
+from ppl.kernel.language.messages import DISTRIBUTIONS, Message, commas, did_you_mean, elsewhere, renamed
 from ppl.kernel.language.overloads import Misfit
 from ppl.stdlib.record import Distribution
 from ppl.types import Type

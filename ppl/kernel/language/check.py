@@ -10,10 +10,10 @@ from ppl.kernel.language import ast
 from ppl.kernel.language.facts import Check, Context, Facts
 from ppl.kernel.language.first_order import check_likelihoods
 from ppl.kernel.language.functions import check_functions
-from ppl.kernel.language.nesting import too_deep
 from ppl.kernel.language.parser import Parsed, Reader, read
 from ppl.kernel.language.scope import Block, blocks_of
 from ppl.kernel.language.statements import check_statements
+from ppl.kernel.language.walk import too_deep
 from ppl.source import SourceText
 from ppl.stdlib.library import Library, standard
 

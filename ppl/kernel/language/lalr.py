@@ -1,12 +1,24 @@
-"""Lark's LALR tables, run by a loop that makes nodes as it reads.
+"""Lark's LALR tables, stored as JSON in the user's cache, and run by a loop that makes nodes as it reads.
 
 It passes at once through rules that only hand their one child on: of the thirteen levels of an expression
-most do no more. Where a text is not of the language Lark has the word.
+most do no more. Where a text is not of the language Lark has the word. To build the tables takes Lark a
+quarter of a second, to read them back a hundredth.
 """
 
+import hashlib
+import json
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ppl.cache import Parts
+
+if TYPE_CHECKING:
+    import lark
+    from lark.exceptions import UnexpectedInput
+
 
 Make = Callable[[str, int, int, list[Any]], Any]
 """What a rule becomes: its name, the offsets of its start and end, and what its symbols have become."""
@@ -170,3 +182,58 @@ def reduced(rule: Rule, read: list[Read], make: Make) -> tuple[Any, int | None, 
     if rule.alone and len(children) == 1:
         return children[0], start, stop
     return make(rule.name, start or 0, 1 if stop is None else stop, children), start, stop
+
+
+# --- Stored tables -------------------------------------------------------------------------------
+
+
+@cache
+def grammar_text() -> str:
+    return files("ppl.grammar").joinpath("model.lark").read_text("utf-8")
+
+
+@cache
+def parser() -> "lark.Lark":
+    """The parser of the language as Lark makes it of the grammar."""
+    import lark
+
+    return lark.Lark(
+        grammar_text(), start="program", parser="lalr", lexer="contextual", propagate_positions=True
+    )
+
+
+@cache
+def fast() -> Fast:
+    """The same parser, run by a shorter loop, from the tables in the cache or from the grammar."""
+    reader = files(__package__).joinpath("lalr.py").read_text("utf-8")
+    parts = Parts(hashlib.sha256((reader + grammar_text()).encode()).hexdigest(), "the grammar")
+    tables = parts.read("tables")
+    if tables is None:
+        tables = json.dumps(tables_of(parser()))
+        parts.write("tables", tables)
+    return Fast(json.loads(tables))
+
+
+def parse(text: str, make: Make) -> Any:
+    """What the rules of a text become; None where it is not of the language.
+
+    Raises:
+        ModelError, RecursionError: as `make` does.
+    """
+    return fast().run(text, make)
+
+
+def refusal(text: str) -> "UnexpectedInput":
+    """Lark's error for a text that is not of the language."""
+    from lark.exceptions import UnexpectedInput
+
+    try:
+        tree = parser().parse(text)
+    except UnexpectedInput as error:
+        return error
+    raise AssertionError(f"Lark reads {tree}")
+
+
+def is_identifier(name: str) -> bool:
+    """Whether a program may call something so: a reserved word is none."""
+    return re.fullmatch(fast().patterns[NAME], name) is not None

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ppl.errors import ModelError, raise_errors
-from ppl.kernel.language import ast, tables
+from ppl.kernel.language import ast, lalr
 from ppl.kernel.language.builder import Builder, Tree
 from ppl.kernel.language.include import Expanded, expand
 from ppl.records import dataclass
@@ -61,16 +61,16 @@ def build(text: Expanded) -> Parsed | None:
     """
     builder = Builder(text.span)
     try:
-        program = tables.parse(text.text, builder.built)
+        program = lalr.parse(text.text, builder.built)
     except (ModelError, RecursionError):
-        tree = tables.parse(text.text, Tree)
+        tree = lalr.parse(text.text, Tree)
         program = tree and builder.build(tree)
     return program and Parsed(program, tuple(builder.errors), frozenset(builder.lost))
 
 
 def unexplained(text: Expanded) -> Parsed:
     """An empty program, with an error at the place where the text is no longer of the language."""
-    refusal = tables.refusal(text.text)
+    refusal = lalr.refusal(text.text)
     start = min(refusal.pos_in_stream or 0, len(text.text) - 1)
     word = re.match(r"\w+|\S|", text.text[start:])
     span = text.span(start, start + max(1, len(word.group() if word else "")))

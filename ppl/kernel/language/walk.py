@@ -1,10 +1,12 @@
-"""Every node below a node, in the order of the text."""
+"""Every node below a node, in the order of the text, and the deepest of them."""
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, TypeVar, get_args
 
+from ppl.errors import ModelError
 from ppl.kernel.language import ast
+from ppl.source import Span
 
 Item = TypeVar("Item")
 
@@ -111,3 +113,25 @@ def definitions(body: Iterable[ast.Statement]) -> Iterator[tuple[ast.Node, ast.E
                 yield target, value
             case ast.Declaration(value=value) if value is not None:
                 yield node, value
+
+
+def too_deep(program: ast.Program) -> ModelError:
+    """The error for the simple statement or declaration that holds the deepest node."""
+    depth, span = -1, program.span
+    stack: list[tuple[Any, int, Span]] = [(program, 0, program.span)]
+    while stack:
+        item, level, statement = stack.pop()
+        if isinstance(item, tuple):
+            stack.extend((each, level, statement) for each in item)
+        elif isinstance(item, ast.Node):
+            statement = item.span if type(item) in STATEMENTS else statement
+            if level > depth:
+                depth, span = level, statement
+            stack.extend((getattr(item, f.name), level + 1, statement) for f in fields(item))
+    return nested_too_deep(span)
+
+
+def nested_too_deep(span: Span) -> ModelError:
+    text = "The program is nested too deeply here, or a sum or product has too many terms."
+    hint = "Split it: assign parts of it to variables of their own, or write a loop."
+    return ModelError(text, span, hint, "PPL190")

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.kernel.advi.numerics.gaussian import Gaussian
+from ppl.kernel.advi.gaussian import Gaussian
 from ppl.kernel.advi.target import Array, Target, finite
 from ppl.late import special
 from ppl.methods.correct import resampling

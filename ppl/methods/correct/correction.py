@@ -14,10 +14,10 @@ import numpy as np
 from ppl.kernel.advi.coordinates import Scaled
 from ppl.kernel.advi.families.family import Family
 from ppl.kernel.advi.families.mean_field import MeanField
-from ppl.kernel.advi.numerics.gaussian import MOST_DENSE, Gaussian
-from ppl.kernel.advi.numerics.triangular import composed, dense, solved
-from ppl.kernel.advi.progress import Listener, Phase, Progress, silent
+from ppl.kernel.advi.gaussian import MOST_DENSE, Gaussian
+from ppl.kernel.advi.outcome import Listener, Phase, Progress, silent
 from ppl.kernel.advi.target import Array, Target
+from ppl.kernel.advi.triangular import composed, dense, solved
 from ppl.methods.correct import standard_errors
 from ppl.methods.correct.balanced_resampling import balanced
 from ppl.methods.correct.bridge import bridges_between_chains

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ppl.kernel.advi.numerics.gaussian import Gaussian
+from ppl.kernel.advi.gaussian import Gaussian
 from ppl.kernel.advi.target import Array
 from ppl.methods.correct.margins import Margins
 from ppl.methods.numerics.log_sums import log_sum_exp

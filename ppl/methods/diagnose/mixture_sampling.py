@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ppl.kernel.advi.numerics.gaussian import Gaussian
+from ppl.kernel.advi.gaussian import Gaussian
 from ppl.kernel.advi.target import Array, Target, finite
 from ppl.methods.numerics.log_sums import log_sum_exp
 from ppl.records import dataclass

@@ -15,10 +15,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ppl.kernel.advi.coordinates import Scaled
-from ppl.kernel.advi.numerics.gaussian import Gaussian
-from ppl.kernel.advi.numerics.hessian import gaussian_at
-from ppl.kernel.advi.numerics.triangular import solved
+from ppl.kernel.advi.gaussian import Gaussian, gaussian_at
 from ppl.kernel.advi.target import Array
+from ppl.kernel.advi.triangular import solved
 from ppl.methods.correct.resampling import systematic
 from ppl.methods.diagnose.mixture_sampling import Proposal, log_weights, missed
 from ppl.methods.initialise.ascent import ascent

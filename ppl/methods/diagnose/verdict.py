@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl import html
-from ppl.kernel.advi.elbo import Elbo
-from ppl.kernel.advi.numerics.parts import by_columns
+from ppl.kernel.advi.finite_draws import Elbo, by_columns
 from ppl.kernel.advi.outcome import Outcome
 from ppl.kernel.advi.target import Array
 from ppl.methods.correct.correction import Corrected, DrawSource

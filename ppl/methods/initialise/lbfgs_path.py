@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ppl.kernel.advi.numerics.gaussian import LOG_2PI
+from ppl.kernel.advi.gaussian import LOG_2PI
 from ppl.kernel.advi.target import Array
 from ppl.methods.maximise.lockstep import Search
 from ppl.methods.maximise.quasi_newton import LimitedMemory, climb

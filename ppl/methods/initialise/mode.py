@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ppl.kernel.advi.progress import Listener, Phase, Progress
+from ppl.kernel.advi.outcome import Listener, Phase, Progress
 from ppl.kernel.advi.target import Array, Forwarding, Target
 from ppl.methods.initialise.lbfgs_path import PathPoint, next_point
 from ppl.methods.maximise.methods import maximise

@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ppl.errors import InferenceError
-from ppl.kernel.advi.numerics.gaussian import LOG_2PI
-from ppl.kernel.advi.progress import Listener, Phase, Progress, silent
+from ppl.kernel.advi.gaussian import LOG_2PI
+from ppl.kernel.advi.outcome import Listener, Phase, Progress, silent
 from ppl.kernel.advi.target import Array, Target
 from ppl.methods.initialise.lbfgs_path import Curvature, PathPoint, Watch, curvatures, lbfgs_path
 from ppl.methods.maximise.lockstep import Search, answered, in_lockstep

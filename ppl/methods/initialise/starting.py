@@ -14,10 +14,8 @@ from ppl.kernel.advi.coordinates import Scaled
 from ppl.kernel.advi.families.family import Family
 from ppl.kernel.advi.families.full_rank import FullRank
 from ppl.kernel.advi.families.low_rank import LowRank
-from ppl.kernel.advi.numerics.gaussian import MOST_DENSE, Gaussian
-from ppl.kernel.advi.numerics.hessian import gaussian_at
-from ppl.kernel.advi.outcome import Outcome, interrupted
-from ppl.kernel.advi.progress import Listener, Phase, Progress
+from ppl.kernel.advi.gaussian import MOST_DENSE, Gaussian, gaussian_at
+from ppl.kernel.advi.outcome import Listener, Outcome, Phase, Progress, interrupted
 from ppl.kernel.advi.start import Warm
 from ppl.kernel.advi.target import Array, Target
 from ppl.methods.initialise.pathfinder import NO_GAUSSIAN, PATHFINDING, Pathfinder, pathfinders

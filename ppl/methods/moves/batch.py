@@ -11,10 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ppl.errors import InferenceError
-from ppl.kernel.advi.numerics.triangular import dense, diagonal_of
-from ppl.kernel.advi.progress import Listener, Phase, Progress
+from ppl.kernel.advi.outcome import Listener, Phase, Progress
 from ppl.kernel.advi.start import Init, Warm, start_point
 from ppl.kernel.advi.target import Array, Target
+from ppl.kernel.advi.triangular import dense, diagonal_of
 from ppl.methods.initialise.pathfinder import pathfinder
 from ppl.methods.moves.ending import MOVES, begun, most_gradients, until_stationary
 from ppl.methods.moves.sampler import Sampler

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl.kernel.advi.coordinates import Scaled
-from ppl.kernel.advi.numerics.gaussian import Gaussian
+from ppl.kernel.advi.gaussian import Gaussian
 from ppl.kernel.advi.target import Array, Forwarding, Target
 from ppl.records import dataclass, replace
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ppl.kernel.advi.numerics.triangular import cholesky
 from ppl.kernel.advi.target import Array
+from ppl.kernel.advi.triangular import cholesky
 
 CORRELATED_DIMENSIONS = 200
 """Dimensions up to which the metric has correlations. Above only sds: so few draws know little of

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ppl.kernel.advi.coordinates import rescaled
-from ppl.kernel.advi.numerics.triangular import diagonal_of, inverse_of, times
 from ppl.kernel.advi.target import Array, Target
+from ppl.kernel.advi.triangular import diagonal_of, inverse_of, times
 from ppl.methods.moves.funnels import FUNNELS, Funnels, InFunnels, funnels_of, unscaled
 from ppl.methods.moves.images import put_back
 from ppl.methods.moves.metric import metric_of

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.kernel.advi.numerics.triangular import diagonal_of, times, transposed_times
 from ppl.kernel.advi.target import Array, Target
+from ppl.kernel.advi.triangular import diagonal_of, times, transposed_times
 
 
 class TrajectoryLimits(NamedTuple):

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.kernel.advi.numerics.gaussian import LOG_2PI
+from ppl.kernel.advi.gaussian import LOG_2PI
 from ppl.kernel.advi.target import Array
 from ppl.methods.nested.blocks import (
     BLOCK_MODES,

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.kernel.advi.numerics.gaussian import LOG_2PI
+from ppl.kernel.advi.gaussian import LOG_2PI
 from ppl.kernel.advi.target import Array, Target
 from ppl.methods.nested.banded import Factors
 from ppl.methods.nested.blocks import BLOCK_MODES, Modes

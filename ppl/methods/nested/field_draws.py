@@ -19,7 +19,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ppl.kernel.advi.numerics.gaussian import LOG_2PI, Gaussian
+from ppl.kernel.advi.gaussian import LOG_2PI, Gaussian
 from ppl.kernel.advi.target import Array, finite
 from ppl.methods.correct.resampling import effective_size
 from ppl.methods.nested.banded import Factors

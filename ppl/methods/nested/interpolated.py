@@ -11,7 +11,7 @@ from functools import cached_property, reduce
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.kernel.advi.numerics.gaussian import Gaussian
+from ppl.kernel.advi.gaussian import Gaussian
 from ppl.kernel.advi.target import Array
 from ppl.methods.nested.banded import Factors, factors_of
 from ppl.methods.nested.blocks import BLOCK_MODES, Modes

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ppl.kernel.advi.numerics.gaussian import Gaussian
+from ppl.kernel.advi.gaussian import Gaussian
 from ppl.kernel.advi.target import Array
 from ppl.methods.correct.resampling import effective_size
 from ppl.methods.correct.weight_quality import is_reliable, most_count

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.polynomial import chebyshev, hermite_e
 
-from ppl.kernel.advi.numerics.gaussian import LOG_2PI
+from ppl.kernel.advi.gaussian import LOG_2PI
 from ppl.kernel.advi.target import Array
 from ppl.records import dataclass
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ppl.kernel.advi.numerics.gaussian import Gaussian
+from ppl.kernel.advi.gaussian import Gaussian
 from ppl.kernel.advi.target import Array
 from ppl.late import special
 from ppl.methods.correct.resampling import systematic

@@ -12,10 +12,10 @@ import numpy as np
 from ppl.errors import InferenceError, PPLError
 from ppl.kernel.advi.coordinates import Scaled
 from ppl.kernel.advi.families.family import Family
-from ppl.kernel.advi.numerics.gaussian import MOST_DENSE
-from ppl.kernel.advi.numerics.triangular import solved
+from ppl.kernel.advi.gaussian import MOST_DENSE
 from ppl.kernel.advi.start import Init, Warm, start_point
 from ppl.kernel.advi.target import Array, Target
+from ppl.kernel.advi.triangular import solved
 from ppl.methods.run.settings import SampleSettings
 from ppl.records import dataclass
 from ppl.system.distribution import extra, requirements

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ppl.kernel.advi.families.ard_diagonal import Positions
-from ppl.kernel.advi.numerics.gaussian import LOG_2PI
+from ppl.kernel.advi.families.mean_field import Positions
+from ppl.kernel.advi.gaussian import LOG_2PI
 from ppl.kernel.advi.target import Array, Forwarding, Target
 from ppl.records import dataclass
 

@@ -5,7 +5,7 @@ from importlib import import_module
 
 from ppl.kernel.advi.context import NULL_JOURNAL, Journal
 from ppl.kernel.advi.families import FAMILIES
-from ppl.kernel.advi.progress import Listener, silent
+from ppl.kernel.advi.outcome import Listener, silent
 from ppl.kernel.advi.start import Init
 from ppl.kernel.advi.target import Target
 from ppl.methods.recipes.refusals import refuse

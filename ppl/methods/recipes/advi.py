@@ -17,7 +17,7 @@ from ppl.kernel.advi.families.family import Family
 from ppl.kernel.advi.optimise import Algorithm
 from ppl.kernel.advi.outcome import Ending, Outcome, interrupted
 from ppl.kernel.advi.start import Init
-from ppl.kernel.advi.steps.advi_sequence import AdviSequence
+from ppl.kernel.advi.steps.adaptive import AdviSequence
 from ppl.kernel.advi.steps.step_rule import AVERAGED_TAIL
 from ppl.kernel.advi.stopping.relative_elbo import RelativeElbo
 from ppl.kernel.advi.target import Target

@@ -7,12 +7,11 @@ import numpy as np
 
 from ppl.errors import InferenceError
 from ppl.kernel.advi.estimators.reparameterised import reparameterised
-from ppl.kernel.advi.families.ard_diagonal import ArdDiagonal
-from ppl.kernel.advi.families.diagonal import Diagonal
 from ppl.kernel.advi.families.full_rank import FullRank
+from ppl.kernel.advi.families.mean_field import ArdDiagonal, Diagonal
 from ppl.kernel.advi.optimise import Algorithm
 from ppl.kernel.advi.start import Init
-from ppl.kernel.advi.steps.staged import Staged
+from ppl.kernel.advi.steps.decaying import Staged
 from ppl.kernel.advi.target import Target
 from ppl.methods.objective.ard import ArdTarget
 from ppl.methods.recipes.optimising import AVERAGED_HALF, fit_by_steps, maximise_elbo

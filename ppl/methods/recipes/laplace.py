@@ -4,8 +4,7 @@ import numpy as np
 
 from ppl.errors import InferenceError
 from ppl.kernel.advi.families.full_rank import FullRank
-from ppl.kernel.advi.numerics.gaussian import Gaussian
-from ppl.kernel.advi.numerics.hessian import gaussian_at
+from ppl.kernel.advi.gaussian import Gaussian, gaussian_at
 from ppl.kernel.advi.outcome import Ending, Outcome, interrupted
 from ppl.kernel.advi.start import Init, start_points
 from ppl.kernel.advi.target import Target

@@ -10,9 +10,8 @@ from functools import partial
 import numpy as np
 
 from ppl.kernel.advi.context import once
-from ppl.kernel.advi.families.marginal import Marginal
+from ppl.kernel.advi.families.marginal import Marginal, Point
 from ppl.kernel.advi.families.mean_field import MeanField
-from ppl.kernel.advi.families.point import Point
 from ppl.kernel.advi.start import Init, start_points
 from ppl.kernel.advi.target import Target
 from ppl.methods.initialise.mode import find_mode

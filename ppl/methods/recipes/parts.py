@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from ppl.kernel.advi.estimators import ESTIMATORS
-from ppl.kernel.advi.estimators.estimate import Estimator
+from ppl.kernel.advi.estimators.reparameterised import Estimator
 from ppl.kernel.advi.eta_search import SEARCHED_ETAS
 from ppl.kernel.advi.families.family import Family
 from ppl.kernel.advi.families.standard import STANDARDS

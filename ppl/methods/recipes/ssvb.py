@@ -7,7 +7,7 @@ from ppl.kernel.advi.families.family import Family
 from ppl.kernel.advi.families.full_rank import FullRank
 from ppl.kernel.advi.optimise import Algorithm
 from ppl.kernel.advi.start import Init
-from ppl.kernel.advi.steps.robbins_monro import RobbinsMonro
+from ppl.kernel.advi.steps.decaying import RobbinsMonro
 from ppl.kernel.advi.target import Target
 from ppl.methods.recipes.optimising import AVERAGED_HALF, fit_by_steps
 from ppl.methods.recipes.parts import algorithm_of, stopping_of, with_noise

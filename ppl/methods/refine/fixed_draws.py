@@ -14,8 +14,7 @@ from ppl.errors import InferenceError
 from ppl.kernel.advi.context import NULL_JOURNAL, Journal
 from ppl.kernel.advi.families.family import Family
 from ppl.kernel.advi.families.standard import NORMAL
-from ppl.kernel.advi.outcome import Ending, Outcome, interrupted
-from ppl.kernel.advi.progress import Listener, Phase, Progress, silent
+from ppl.kernel.advi.outcome import Ending, Listener, Outcome, Phase, Progress, interrupted, silent
 from ppl.kernel.advi.target import Array, Target
 from ppl.late import special, stats
 from ppl.methods.numerics.sobol import MOST_DIMENSIONS, SOBOL_SPACING, sobol

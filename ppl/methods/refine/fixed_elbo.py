@@ -9,9 +9,9 @@ import numpy as np
 from ppl.errors import InferenceError
 from ppl.kernel.advi.estimators.reparameterised import elbo_gradient
 from ppl.kernel.advi.families.family import Family
-from ppl.kernel.advi.numerics.triangular import solve_triangular
 from ppl.kernel.advi.outcome import Ending
 from ppl.kernel.advi.target import Array, Target, blame
+from ppl.kernel.advi.triangular import solve_triangular
 from ppl.methods.maximise.lockstep import answered
 from ppl.methods.maximise.quasi_newton import LimitedMemory, climb
 from ppl.methods.maximise.rules import EPSILON, Rules, Step

@@ -3,7 +3,7 @@
 from importlib.resources import files
 from typing import NamedTuple
 
-from ppl.kernel.advi.progress import Phase
+from ppl.kernel.advi.outcome import Phase
 from ppl.methods.run.settings import Settings
 
 

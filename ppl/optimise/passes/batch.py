@@ -5,8 +5,8 @@ from contextlib import contextmanager
 from typing import Any, Protocol
 
 from ppl.kernel.ir import nodes as ir
-from ppl.kernel.ir.operators import Fresh, fresh_names
 from ppl.kernel.ir.printer import expr
+from ppl.kernel.ir.walk import Fresh, fresh_names
 from ppl.records import dataclass, field
 from ppl.source import Span
 from ppl.stdlib import batching

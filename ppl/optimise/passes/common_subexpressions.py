@@ -9,8 +9,16 @@ from functools import partial
 from typing import Any
 
 from ppl.kernel.ir import nodes as ir
-from ppl.kernel.ir.operators import Fresh, fresh_names
-from ppl.kernel.ir.walk import changing_names, surely, used_names, walk, with_blocks, with_sure_parts
+from ppl.kernel.ir.walk import (
+    Fresh,
+    changing_names,
+    fresh_names,
+    surely,
+    used_names,
+    walk,
+    with_blocks,
+    with_sure_parts,
+)
 from ppl.records import dataclass, field
 from ppl.types import INT, element_type, is_tuple
 

@@ -11,9 +11,11 @@ from typing import Any, cast
 
 from ppl.kernel.ir import nodes as ir
 from ppl.kernel.ir.linear import trips
-from ppl.kernel.ir.operators import Fresh, binary, fresh_names
 from ppl.kernel.ir.walk import (
+    Fresh,
     assigned_names,
+    binary,
+    fresh_names,
     has_effects,
     in_branches,
     leaves_early,

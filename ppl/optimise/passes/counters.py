@@ -13,12 +13,13 @@ from typing import Any
 
 from ppl.kernel.ir import nodes as ir
 from ppl.kernel.ir.linear import int_sum, trips
-from ppl.kernel.ir.operators import Fresh, fresh_names
 from ppl.kernel.ir.varying import unknown_in, varies
 from ppl.kernel.ir.walk import (
     EXPRESSIONS,
+    Fresh,
     assigned_names,
     declared_names,
+    fresh_names,
     used_names,
     walk,
     with_blocks,

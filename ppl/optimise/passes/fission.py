@@ -10,8 +10,15 @@ from typing import Any
 
 from ppl.kernel.ir import nodes as ir
 from ppl.kernel.ir.linear import trips
-from ppl.kernel.ir.operators import Fresh
-from ppl.kernel.ir.walk import EXPRESSIONS, assigned_names, used_names, walk, with_parts, with_sure_parts
+from ppl.kernel.ir.walk import (
+    EXPRESSIONS,
+    Fresh,
+    assigned_names,
+    used_names,
+    walk,
+    with_parts,
+    with_sure_parts,
+)
 from ppl.records import dataclass, field, replace
 from ppl.source import Span
 from ppl.types import INT, array_of, is_tuple, rank

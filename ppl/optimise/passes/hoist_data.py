@@ -12,13 +12,14 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from ppl.kernel.ir import nodes as ir
-from ppl.kernel.ir.operators import Fresh, fresh_names
 from ppl.kernel.ir.walk import (
     EXPRESSIONS,
+    Fresh,
     Rewriter,
     assigned_names,
     changing_names,
     declared_names,
+    fresh_names,
     functions_where,
     names_after,
     used_names,

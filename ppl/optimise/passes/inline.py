@@ -9,12 +9,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ppl.kernel.ir import nodes as ir
-from ppl.kernel.ir.fold import folded
-from ppl.kernel.ir.operators import Fresh, fresh_names
+from ppl.kernel.ir.linear import folded
 from ppl.kernel.ir.walk import (
+    Fresh,
     Rewriter,
     assigned_names,
     ends_in,
+    fresh_names,
     functions_where,
     used_names,
     walk,

@@ -11,9 +11,8 @@ from dataclasses import replace
 from functools import partial
 
 from ppl.kernel.ir import nodes as ir
-from ppl.kernel.ir.operators import binary
 from ppl.kernel.ir.varying import unknown_names
-from ppl.kernel.ir.walk import assigned_names, used_names
+from ppl.kernel.ir.walk import assigned_names, binary, used_names
 from ppl.optimise.passes.batch import (
     Batch,
     Dependent,

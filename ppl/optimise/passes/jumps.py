@@ -9,9 +9,8 @@ from dataclasses import replace
 from functools import partial
 
 from ppl.kernel.ir import nodes as ir
-from ppl.kernel.ir.operators import Fresh, fresh_names
 from ppl.kernel.ir.varying import may_end, unknown_in, unknown_names, varies
-from ppl.kernel.ir.walk import bottom_up, ends_in, in_branches, is_end, jumps, walk
+from ppl.kernel.ir.walk import Fresh, bottom_up, ends_in, fresh_names, in_branches, is_end, jumps, walk
 from ppl.optimise.passes.inline import has_return
 from ppl.optimise.passes.loop_body import without_continue
 from ppl.types import INT, rank

@@ -13,11 +13,13 @@ from functools import partial, reduce
 from ppl.kernel.ir import nodes as ir
 from ppl.kernel.ir.linear import is_numbered_by, linear
 from ppl.kernel.ir.lower_expr import library_apply
-from ppl.kernel.ir.operators import Fresh, binary, fresh_names
 from ppl.kernel.ir.walk import (
+    Fresh,
     assigned_names,
     backward_slice,
+    binary,
     declared_names,
+    fresh_names,
     in_branches,
     is_invariant,
     leaves_early,

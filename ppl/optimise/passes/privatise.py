@@ -13,8 +13,17 @@ from functools import partial
 
 from ppl.kernel.ir import nodes as ir
 from ppl.kernel.ir.linear import is_numbered_by
-from ppl.kernel.ir.operators import Fresh, fresh_names
-from ppl.kernel.ir.walk import USERS, assigned_names, is_invariant, mentions, rewrite, walk, with_blocks
+from ppl.kernel.ir.walk import (
+    USERS,
+    Fresh,
+    assigned_names,
+    fresh_names,
+    is_invariant,
+    mentions,
+    rewrite,
+    walk,
+    with_blocks,
+)
 from ppl.optimise.passes.definite_assignment import Definition, mentions_in_bounds, reads
 from ppl.stdlib.functions.fills import rep_array, rep_vector
 

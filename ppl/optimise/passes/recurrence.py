@@ -10,8 +10,8 @@ from typing import Any
 
 from ppl.kernel.ir import nodes as ir
 from ppl.kernel.ir.linear import Linear, int_sum, is_numbered_by, linear, linear_index
-from ppl.kernel.ir.operators import Fresh
 from ppl.kernel.ir.walk import (
+    Fresh,
     assigned_names,
     implicit_arguments_of,
     is_invariant,

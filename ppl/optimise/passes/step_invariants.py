@@ -1,8 +1,16 @@
 """What every step of a recurrence would compute alike from its index sets is computed once, before it."""
 
 from ppl.kernel.ir import nodes as ir
-from ppl.kernel.ir.operators import Fresh, fresh_names
-from ppl.kernel.ir.walk import Rewriter, assigned_names, rewrite, surely, used_names, with_blocks
+from ppl.kernel.ir.walk import (
+    Fresh,
+    Rewriter,
+    assigned_names,
+    fresh_names,
+    rewrite,
+    surely,
+    used_names,
+    with_blocks,
+)
 from ppl.kernel.ir.zero_based import zero_based
 from ppl.optimise.passes.lift import DIVISIONS
 from ppl.records import dataclass, field, replace

@@ -10,8 +10,7 @@ from functools import reduce
 from ppl.kernel.ir import nodes as ir
 from ppl.kernel.ir.linear import int_sum, linear
 from ppl.kernel.ir.lower_expr import library_apply
-from ppl.kernel.ir.operators import binary
-from ppl.kernel.ir.walk import assigned_names, is_invariant, rewrite, substituted, used_names, walk
+from ppl.kernel.ir.walk import assigned_names, binary, is_invariant, rewrite, substituted, used_names, walk
 from ppl.optimise.passes.batch import Dependent
 from ppl.optimise.passes.contractions import ONE, TIMES
 from ppl.optimise.passes.sums import PLUS, addend, with_sum

@@ -10,8 +10,7 @@ from functools import partial
 from typing import Any
 
 from ppl.kernel.ir import nodes as ir
-from ppl.kernel.ir.operators import Fresh, fresh_names
-from ppl.kernel.ir.walk import bottom_up, parts_of, rewrite, walk, walk_statements
+from ppl.kernel.ir.walk import Fresh, bottom_up, fresh_names, parts_of, rewrite, walk, walk_statements
 from ppl.source import Span
 from ppl.types import Tuple, Type, array_dims, array_of, is_tuple, items_of, rank
 

@@ -10,9 +10,9 @@ from functools import partial
 from typing import TypeGuard
 
 from ppl.kernel.ir import nodes as ir
-from ppl.kernel.ir.operators import Fresh
 from ppl.kernel.ir.varying import unknown_in, unknown_names, varies, varying_names
 from ppl.kernel.ir.walk import (
+    Fresh,
     Rewriter,
     assigned_names,
     backward_slice,

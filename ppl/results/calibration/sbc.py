@@ -19,13 +19,13 @@ from ppl.files import require_file, write_whole
 from ppl.kernel.advi.outcome import Ending
 from ppl.kernel.draws.columns import Floats
 from ppl.kernel.draws.names import column_names
-from ppl.kernel.draws.text_table import TABLE_WIDTH, text_table
 from ppl.methods.diagnose.uniform_ranks import Uniformity, uniformity
 from ppl.methods.run.settings import SampleSettings, SbcSettings, Settings
 from ppl.records import dataclass, field
 from ppl.results.calibration.simulations import Simulations
 from ppl.results.fits.chains import sample_with
 from ppl.results.fits.fit import fit_with_journal
+from ppl.results.report.text_table import TABLE_WIDTH, text_table
 from ppl.run.identity import data_hash, program_hash
 from ppl.run.memory_needed import require_memory_of_simulations
 from ppl.run.processes import Tell, at_a_time

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from ppl.data.missing import holes_in
 from ppl.density.log_density import LogDensity
 from ppl.errors import DataError, InferenceError, Rejection
-from ppl.kernel.advi.progress import Listener, Phase, Progress, silent
+from ppl.kernel.advi.outcome import Listener, Phase, Progress, silent
 from ppl.kernel.draws.columns import Floats
 from ppl.kernel.draws.names import Sized, flat
 from ppl.kernel.language.printer import print_program

@@ -7,8 +7,8 @@ from functools import cached_property
 
 from ppl.errors import Fix
 from ppl.kernel.language import ast
+from ppl.kernel.language.include import with_fixes
 from ppl.kernel.language.parser import parse
-from ppl.kernel.language.program_text import with_fixes
 from ppl.kernel.language.walk import statements, walk
 from ppl.records import dataclass, replace
 from ppl.results.doctor.statement import Lines, Site, Statement, arguments_of, density_of

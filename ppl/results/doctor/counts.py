@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ppl.kernel.draws.columns import Floats
-from ppl.kernel.language.tables import is_identifier
+from ppl.kernel.language.lalr import is_identifier
 from ppl.late import stats
 from ppl.programs.fresh_names import FreshNames
 from ppl.results.doctor.advice import LOCATIONS, bracketed, with_term

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from ppl.errors import Fix
 from ppl.kernel.draws.columns import Floats
-from ppl.kernel.language.program_text import with_fixes
+from ppl.kernel.language.include import with_fixes
 from ppl.programs.lints import Lint
 from ppl.records import dataclass, field
 from ppl.results.doctor.change import NO_FIX, Change, Rescaling

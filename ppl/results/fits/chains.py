@@ -12,7 +12,7 @@ from ppl import html
 from ppl.arguments import checks
 from ppl.density.log_density import LogDensity
 from ppl.files import numbered, replacing, write_whole
-from ppl.kernel.advi.progress import Listener, silent
+from ppl.kernel.advi.outcome import Listener, silent
 from ppl.kernel.advi.start import Init
 from ppl.kernel.draws.columns import Floats
 from ppl.methods.diagnose.level import Level

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from ppl.density.log_density import LogDensity
-from ppl.kernel.advi.progress import Listener, silent
+from ppl.kernel.advi.outcome import Listener, silent
 from ppl.kernel.draws.columns import Floats
 from ppl.results.fits.log_prob import unconstrained_of
 from ppl.run.table import Table, tabulate

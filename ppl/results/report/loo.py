@@ -12,13 +12,13 @@ import numpy as np
 from ppl import html
 from ppl.errors import first_few
 from ppl.kernel.draws.columns import Floats
-from ppl.kernel.draws.text_table import TABLE_WIDTH, text_table
 from ppl.methods.diagnose.level import Level
 from ppl.methods.diagnose.psis import khat_threshold, psis
 from ppl.methods.numerics.log_sums import log_sum_exp
 from ppl.records import dataclass, replace
 from ppl.results.report.log_lik import LogLik
 from ppl.results.report.ranked import ByOutcome
+from ppl.results.report.text_table import TABLE_WIDTH, text_table
 
 MOST_ROWS = 10
 """Rows with a k-hat that is too high that a sentence names."""

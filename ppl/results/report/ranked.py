@@ -6,8 +6,8 @@ from typing import ClassVar, Generic, NoReturn, Protocol, TypeVar
 
 from ppl import html
 from ppl.errors import UnknownName
-from ppl.kernel.draws.text_table import TABLE_WIDTH, text_table
 from ppl.records import dataclass
+from ppl.results.report.text_table import TABLE_WIDTH, text_table
 
 Result = TypeVar("Result")
 

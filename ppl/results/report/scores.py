@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from ppl.kernel.draws.text_table import TABLE_WIDTH, text_table
 from ppl.results.fits.new_rows import Scores
 from ppl.results.report.loo import se_of_sum
+from ppl.results.report.text_table import TABLE_WIDTH, text_table
 from ppl.stdlib.constraints.sentences import position
 
 

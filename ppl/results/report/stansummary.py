@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 
 from ppl.kernel.draws.columns import Floats
-from ppl.kernel.draws.text_table import at_the_point, text_table
 from ppl.methods.diagnose.convergence import ess_bulk, ess_tail, mcse_mean, rhat
 from ppl.methods.diagnose.diagnostics import khat_of_means
 from ppl.methods.diagnose.psis import psis
@@ -15,6 +14,7 @@ from ppl.records import dataclass
 from ppl.results.files.read_csv import DrawsFile
 from ppl.results.report.style import USUAL, TableStyle
 from ppl.results.report.summary import MISSING, known_digits, short
+from ppl.results.report.text_table import at_the_point, text_table
 
 NORMAL_MAD = 1.4826
 """What makes the median absolute deviation of a normal its standard deviation."""

@@ -10,12 +10,12 @@ from ppl import html
 from ppl.errors import UnknownName
 from ppl.kernel.draws.columns import Floats, in_columns
 from ppl.kernel.draws.names import NO_LABELS, Labels
-from ppl.kernel.draws.text_table import TABLE_WIDTH, at_the_point, text_table
 from ppl.methods.correct.standard_errors import INDEPENDENT, ErrorSources, errors_of
 from ppl.methods.diagnose.convergence import ess_bulk, ess_tail, mcse_mean, mcse_quantile, rhat
 from ppl.methods.diagnose.level import Level
 from ppl.records import dataclass, fields, replace
 from ppl.results.report.style import USUAL, TableStyle
+from ppl.results.report.text_table import TABLE_WIDTH, at_the_point, text_table
 from ppl.system.distribution import extra
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import Any
 
 import ppl
-from ppl.kernel.advi.progress import Phase, Progress
+from ppl.kernel.advi.outcome import Phase, Progress
 from tests.benchmarks.peers.repeated import repeated
 
 

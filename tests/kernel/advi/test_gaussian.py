@@ -3,7 +3,7 @@ import pytest
 from scipy import stats
 from toy_targets import correlated, path_of
 
-from ppl.kernel.advi.numerics.gaussian import WIDEST_SD, Gaussian, made_positive
+from ppl.kernel.advi.gaussian import WIDEST_SD, Gaussian, made_positive
 
 
 def test_precision_in_units_gives_the_covariance():

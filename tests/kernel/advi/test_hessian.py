@@ -1,7 +1,7 @@
 import numpy as np
 from toy_targets import Gaussian, Quartic, correlated
 
-from ppl.kernel.advi.numerics.hessian import hessian
+from ppl.kernel.advi.gaussian import hessian
 
 
 def test_differences_agree_with_the_exact_hessian():

@@ -3,10 +3,16 @@
 import numpy as np
 import pytest
 
+from ppl.kernel.advi import finite_draws
 from ppl.kernel.advi.families.mean_field import MeanField
-from ppl.kernel.advi.finite_draws import draws_with_density, points_with_density
-from ppl.kernel.advi.numerics import parts
-from ppl.kernel.advi.numerics.parts import by_columns, by_rows, draws_within, row_parts
+from ppl.kernel.advi.finite_draws import (
+    by_columns,
+    by_rows,
+    draws_with_density,
+    draws_within,
+    points_with_density,
+    row_parts,
+)
 from ppl.kernel.advi.target import Target
 from ppl.methods.diagnose.diagnostics import khat_of_means
 
@@ -16,7 +22,7 @@ U = rng.standard_normal((60, 7))
 
 @pytest.fixture(params=[1, 10, 100, 10**6], ids=lambda n: f"{n} numbers a part")
 def part(request, monkeypatch):
-    monkeypatch.setattr(parts, "NUMBERS_A_PART", request.param)
+    monkeypatch.setattr(finite_draws, "NUMBERS_A_PART", request.param)
 
 
 class Normal(Target):

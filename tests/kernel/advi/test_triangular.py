@@ -1,14 +1,7 @@
 import numpy as np
 import pytest
 
-from ppl.kernel.advi.numerics.triangular import (
-    composed,
-    diagonal_of,
-    inverse_of,
-    solved,
-    times,
-    transposed_times,
-)
+from ppl.kernel.advi.triangular import composed, diagonal_of, inverse_of, solved, times, transposed_times
 
 
 @pytest.mark.parametrize("shape", [(3,), (1, 3), (7, 3), (0, 3), (2, 4, 3)])

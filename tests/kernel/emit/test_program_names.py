@@ -12,11 +12,11 @@ from laws.every import every
 import ppl
 from ppl.arrays import NUMPY
 from ppl.extend import library, unary
-from ppl.kernel.density.data import Data
+from ppl.kernel.density.layout import Data
 from ppl.kernel.emit.library import library as library_of
 from ppl.kernel.emit.load import BUILTINS
-from ppl.kernel.emit.runtime_table import OWN_NAMES
-from ppl.kernel.language.tables import is_identifier
+from ppl.kernel.emit.runtime import OWN_NAMES
+from ppl.kernel.language.lalr import is_identifier
 from ppl.stdlib.library import standard
 
 ROLES = {

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from ppl.errors import ModelError
-from ppl.kernel.language import ast, tables
+from ppl.kernel.language import ast, lalr
 from ppl.kernel.language.builder import PARTS, Builder, class_name
 from ppl.programs.explained import parse
 from ppl.source import SourceText
@@ -57,7 +57,7 @@ def text_of(node: ast.Node) -> str:
 
 def test_naming_law() -> None:
     """Every alias builds the class of its name, or has a method of its name, or is a part of a node."""
-    aliases = {str(rule.alias) for rule in tables.parser().rules if rule.alias}
+    aliases = {str(rule.alias) for rule in lalr.parser().rules if rule.alias}
     assert len(aliases) > 30
     for rule in aliases:
         assert hasattr(ast, class_name(rule)) or hasattr(Builder, f"_{rule}") or rule in PARTS, rule

@@ -7,8 +7,7 @@ import pytest
 from lark.exceptions import UnexpectedInput
 from laws.every import every
 
-from ppl.kernel.language.lalr import Token
-from ppl.kernel.language.tables import fast, parser, refusal
+from ppl.kernel.language.lalr import Token, fast, parser, refusal
 
 ROOT = Path(__file__).parents[3]
 PROGRAMS = sorted([*ROOT.glob("models/**/*.model"), *ROOT.glob("tests/conformance/programs/**/*.stan")])

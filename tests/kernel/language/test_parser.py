@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ppl.errors import ModelError
-from ppl.kernel.language import ast, tables
+from ppl.kernel.language import ast, lalr
 from ppl.kernel.language.builder import Tree
 from ppl.kernel.language.printer import expression
 from ppl.programs.checked import analyse
@@ -187,10 +187,10 @@ def timed(text: str) -> float:
 
 def test_cached_tables_parse_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PPL_CACHE", str(tmp_path))
-    built = tables.fast.__wrapped__()
+    built = lalr.fast.__wrapped__()
     with monkeypatch.context() as patch:
-        patch.setattr(tables, "parser", None)
-        again = tables.fast.__wrapped__()
+        patch.setattr(lalr, "parser", None)
+        again = lalr.fast.__wrapped__()
     for text in SYNTAX:
         assert built.run(text, Tree) == again.run(text, Tree)
 
@@ -198,4 +198,4 @@ def test_cached_tables_parse_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_unwritable_cache_costs_nothing_but_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("PPL_CACHE", str(tmp_path / "file"))
-    assert tables.fast.__wrapped__().run("model { }", Tree).rule == "program"
+    assert lalr.fast.__wrapped__().run("model { }", Tree).rule == "program"

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ppl.density.compiled_program import CompiledProgram
-from ppl.kernel.density.data import Data
+from ppl.kernel.density.layout import Data
 from ppl.kernel.density.reading import leaves
 from ppl.kernel.ir import nodes as ir
 from ppl.optimise.passes.split_rows import row_sizes

@@ -8,7 +8,7 @@ from toy_targets import HalfSpace, LogGamma, line
 
 from ppl.errors import InferenceError
 from ppl.kernel.advi.families.full_rank import FullRank
-from ppl.kernel.advi.progress import Phase
+from ppl.kernel.advi.outcome import Phase
 from ppl.kernel.advi.start import Warm
 from ppl.methods.diagnose.convergence import ess_bulk, rhat
 from ppl.methods.moves.batch import run_batch

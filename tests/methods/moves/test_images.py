@@ -7,7 +7,7 @@ import pytest
 
 import ppl
 from ppl.kernel.advi.coordinates import Scaled
-from ppl.kernel.advi.numerics.gaussian import Gaussian
+from ppl.kernel.advi.gaussian import Gaussian
 from ppl.kernel.advi.target import Target
 from ppl.methods.moves.images import OneImage, images_of, near_images, put_back
 from ppl.methods.moves.sampler import Sampler

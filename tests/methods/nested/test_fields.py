@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from ppl.errors import InferenceError
-from ppl.kernel.advi.numerics.gaussian import Gaussian
+from ppl.kernel.advi.gaussian import Gaussian
 from ppl.kernel.advi.target import Target
 from ppl.methods.correct.draw_source import DrawSource
 from ppl.methods.nested.adjacency import Graph

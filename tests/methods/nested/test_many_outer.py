@@ -5,7 +5,7 @@ from functools import cached_property
 import numpy as np
 import pytest
 
-from ppl.kernel.advi.numerics.gaussian import Gaussian
+from ppl.kernel.advi.gaussian import Gaussian
 from ppl.kernel.advi.target import Target
 from ppl.methods.correct.draw_source import DrawSource
 from ppl.methods.nested.blocks import Blocks

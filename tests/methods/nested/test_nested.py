@@ -11,9 +11,8 @@ from toy_targets import numeric_gradient
 from ppl.errors import InferenceError
 from ppl.kernel.advi import target
 from ppl.kernel.advi.coordinates import Scaled
-from ppl.kernel.advi.numerics.gaussian import Gaussian
-from ppl.kernel.advi.outcome import Ending
-from ppl.kernel.advi.progress import Progress
+from ppl.kernel.advi.gaussian import Gaussian
+from ppl.kernel.advi.outcome import Ending, Progress
 from ppl.methods.correct.draw_source import DrawSource
 from ppl.methods.diagnose.level import Level
 from ppl.methods.diagnose.psis import psis

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ppl.kernel.advi.numerics.gaussian import Gaussian
+from ppl.kernel.advi.gaussian import Gaussian
 from ppl.methods.nested.outer import one_and_skewed
 from ppl.methods.nested.skewed import SinhArcsinh, SkewedTs
 from ppl.methods.nested.student_ts import StudentTs

@@ -9,7 +9,7 @@ import ppl
 from ppl.cli.examined_fixes import fixed_with
 from ppl.cli.fixes import Fixed
 from ppl.kernel.language import ast
-from ppl.kernel.language.program_text import with_fixes
+from ppl.kernel.language.include import with_fixes
 from ppl.kernel.language.walk import walk
 from ppl.results.doctor.counts import overdispersed, zero_inflated
 from ppl.results.doctor.finding import Finding, Reference

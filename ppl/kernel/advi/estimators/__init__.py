@@ -1,7 +1,6 @@
 """Gradient estimators of the ELBO."""
 
-from ppl.kernel.advi.estimators.estimate import Estimator
-from ppl.kernel.advi.estimators.reparameterised import reparameterised, sticking_the_landing
+from ppl.kernel.advi.estimators.reparameterised import Estimator, reparameterised, sticking_the_landing
 from ppl.kernel.advi.estimators.stochastic_search import StochasticSearch, black_box, score_function
 
 ESTIMATORS: dict[str, Estimator] = {

@@ -4,13 +4,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields
 from typing import Any
 
-from ppl.kernel.advi.families.diagonal import Diagonal
 from ppl.kernel.advi.families.family import Family
 from ppl.kernel.advi.families.full_rank import FullRank
 from ppl.kernel.advi.families.low_rank import LowRank
-from ppl.kernel.advi.families.marginal import Marginal
-from ppl.kernel.advi.families.mean_field import MeanField
-from ppl.kernel.advi.families.point import Point
+from ppl.kernel.advi.families.marginal import Marginal, Point
+from ppl.kernel.advi.families.mean_field import Diagonal, MeanField
 from ppl.kernel.advi.families.standard import STANDARDS
 
 FAMILIES: dict[str, Callable[[int], Family]] = {

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ppl.arrays import NUMPY, Array, Namespace
 from ppl.kernel.advi.families.location_scale import LocationScale
-from ppl.kernel.advi.numerics.triangular import dense, solve_triangular
+from ppl.kernel.advi.triangular import dense, solve_triangular
 from ppl.records import dataclass
 
 

@@ -1,4 +1,4 @@
-"""A point in some coordinates and a Gaussian in the others, for Type-II maximum likelihood."""
+"""A point in some coordinates or in all, and a Gaussian in the others, for Type-II maximum likelihood."""
 
 from functools import cached_property
 
@@ -9,6 +9,7 @@ from ppl.arrays import NUMPY, Array, Namespace
 from ppl.kernel.advi.families.full_rank import FullRank
 from ppl.kernel.advi.families.location_scale import diagonal
 from ppl.kernel.advi.families.standard import NORMAL, Standard
+from ppl.kernel.advi.triangular import dense
 from ppl.records import dataclass
 
 
@@ -97,3 +98,19 @@ class Marginal:
     def _inside(self, params: Array, xp: Namespace = NUMPY) -> Array:
         """The params of the inner family."""
         return xp.np.concatenate([params[self._at], params[self.dim :]])
+
+
+@dataclass(frozen=True)
+class Point(Marginal):
+    """All of q at one point, params = mu, as a search for a mode leaves it.
+
+    No noise, and so no spread. Its entropy and log density count as 0.
+    """
+
+    at: tuple[int, ...] = ()
+
+    def log_density(self, params: Array, u: Array) -> Array:
+        return np.zeros(len(u))
+
+    def push_forward(self, params: Array, centre: Array, factor: Array) -> Array:
+        return centre + dense(factor) @ params

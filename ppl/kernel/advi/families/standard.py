@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from ppl.errors import InferenceError
-from ppl.kernel.advi.numerics.gaussian import LOG_2PI
+from ppl.kernel.advi.gaussian import LOG_2PI
 from ppl.kernel.advi.target import Array
 from ppl.late import special
 from ppl.records import dataclass

@@ -5,12 +5,8 @@ import pytest
 
 from ppl.errors import InferenceError
 from ppl.kernel.advi.steps import STEPS
-from ppl.kernel.advi.steps.adam import Adam
-from ppl.kernel.advi.steps.advi_sequence import AdviSequence
-from ppl.kernel.advi.steps.dowg import Dowg
-from ppl.kernel.advi.steps.rmsprop import RmsProp
-from ppl.kernel.advi.steps.robbins_monro import RobbinsMonro
-from ppl.kernel.advi.steps.staged import Staged
+from ppl.kernel.advi.steps.adaptive import Adam, AdviSequence, Dowg, RmsProp
+from ppl.kernel.advi.steps.decaying import RobbinsMonro, Staged
 
 START = np.array([2.0, -2.0])
 # These rules step in proportion to the gradient, so their eta is in units of 1 / curvature.

@@ -1,16 +1,47 @@
-"""DSVI's learning rate: constant within a stage, scaled down from one to the next (supplement, section C)."""
+"""Steps that their number alone scales down, so that stochastic search converges."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ppl.arrays import NUMPY, Namespace
+from ppl.errors import InferenceError
 from ppl.kernel.advi.target import Array
 from ppl.records import dataclass, field
+
+
+@dataclass(frozen=True)
+class RobbinsMonro:
+    """Step t = 0, 1, 2, ... is eta * (1 + t / w)^-kappa * gradient.
+
+    That is the paper's (w + t)^-kappa when eta = w^-kappa; eta is the first step, whatever w and kappa. With
+    kappa in (1/2, 1] the steps sum to infinity and their squares do not. Paisley, Blei and Jordan (2012),
+    section 3.
+    """
+
+    eta: float
+    w: float = 100.0
+    kappa: float = 0.6
+
+    def __post_init__(self) -> None:
+        if not (self.w > 0 and 0.5 < self.kappa <= 1):
+            raise InferenceError(
+                f"w = {self.w!r}, kappa = {self.kappa!r} is out of range; "
+                "expected w above 0 and kappa above 1/2 and at most 1."
+            )
+
+    def init(self, params: Array) -> int:
+        """The state is the number of steps taken."""
+        return 0
+
+    def step(self, state: int, params: Array, gradient: Array, xp: Namespace = NUMPY) -> tuple[Array, int]:
+        rate = self.eta * (1 + state / self.w) ** -self.kappa
+        return params + rate * gradient, state + 1
 
 
 @dataclass(frozen=True, eq=False)
 class Staged:
     """Step rho * rates * gradient, with rho = eta * factor^(stages finished) and `every` steps a stage.
+    DSVI, supplement, section C.
 
     `rates` is one number or one an entry of params: DSVI moves C at 0.1 rho. The entries at `positive`, such
     as the diagonal of C, at most halve in one step, so that they stay above zero (DSVI eq. 1).
