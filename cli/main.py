@@ -89,16 +89,20 @@ def ppl(
       ppl new eight_schools --example eight_schools
       ppl variational eight_schools/eight_schools.model \\
           eight_schools/eight_schools.data.json
-
-    \b
-    Exit status: 0 success, 1 the program or its data is rejected,
-    2 wrong usage, 3 inference failed, 130 interrupted;
-    with --require 4 usable, 5 poor, 6 unknown.
     """
 
 
+STATUSES = """\b
+Exit status: 0 success, 1 the program or its data is rejected,
+2 wrong usage, 3 inference failed, 130 interrupted;
+with --require 4 usable, 5 poor, 6 unknown."""
+
 app = as_command(
-    ppl, Commands, no_args_is_help=True, context_settings={"help_option_names": ["-h", "--help"]}
+    ppl,
+    Commands,
+    epilog=STATUSES,
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 

@@ -201,12 +201,12 @@ def one_of(text: str, *names: str, **more: Any) -> Any:
     return Option(*names, metavar="NAME", help=text, **more)
 
 
-def unknown(what: str, word: str, known: Iterable[str], **hint: Any) -> click.BadParameter:
-    """The refusal of a word, "there is no message PPL1", with the nearest of the known ones."""
+def unknown(what: str, word: str, known: Iterable[str], lister: str, **hint: Any) -> click.BadParameter:
+    """The refusal of a word, "there is no message PPL1", with the nearest of the known or what lists them."""
     from ppl.spelling import nearest
 
     near = nearest(word, known)
-    ending = f"; did you mean {near}?" if near else "."
+    ending = f"; did you mean {near}?" if near else f"; `{lister}` lists all."
     return click.BadParameter(f"there is no {what} {word}{ending}", **hint)
 
 

@@ -49,7 +49,7 @@ def docs(
         return
     pages = [page(name) for names, page in found.values() for name in spellings(word, names)]
     if not pages:
-        raise unknown("page for", word, [name for names, _ in found.values() for name in names])
+        raise unknown("page for", word, [n for names, _ in found.values() for n in names], "ppl docs")
     click.echo("\n\n".join(dict.fromkeys(pages)))
 
 

@@ -27,7 +27,7 @@ def explain(
     known = code.upper() if not code.isdecimal() else f"PPL{code}"
     page = pages().get(known)
     if page is None:
-        raise unknown("message", known, pages())
+        raise unknown("message", known, pages(), "ppl docs")
     click.echo(page_text(page))
 
 

@@ -110,7 +110,7 @@ def show_functions(name: str | None) -> None:
     elif name in reference():
         click.echo(reference()[name])
     else:
-        raise unknown("function", name, reference(), param_hint="NAME")
+        raise unknown("function", name, reference(), "ppl show functions", param_hint="NAME")
 
 
 LISTS = {FUNCTIONS: show_functions, "phases": show_phases, "forms": show_forms, "passes": show_passes}

@@ -45,7 +45,10 @@ def about(s: Subject) -> list[Page]:
 
 def overview() -> Iterator[str]:
     """All codes by subject, each with a link to its page."""
-    yield "# Messages\n\n`ppl explain CODE` shows the same in the terminal."
+    yield "# Messages"
+    yield prose(
+        "The cause of each error and warning, with wrong and right programs; in the terminal, `ppl explain`."
+    )
     for s in SUBJECTS:
         rows = ((f"[`{p.code}`]({s.name}.md#{p.code.lower()})", prose(p.title)) for p in about(s))
         yield f"## [{s.title}]({s.name}.md)\n\n{table(('code', 'meaning'), rows)}"

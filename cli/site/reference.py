@@ -20,7 +20,7 @@ def functions() -> Iterator[str]:
         )
         yield f"## [{title(name)}]({name}.md)\n\n{links}"
     links = ", ".join(f"[`{f}`](of_functions.md#{f})" for f in HIGHER_ORDER)
-    yield f"## [Functions of functions](of_functions.md)\n\n{links}"
+    yield f"## [Functions that take functions](of_functions.md)\n\n{links}"
 
 
 def topics() -> Mapping[str, Any]:
@@ -29,8 +29,24 @@ def topics() -> Mapping[str, Any]:
     return {topic.__name__.rpartition(".")[2]: topic for topic in TOPICS}
 
 
+TITLES: Mapping[str, str] = {
+    "elementary": "Elementary functions",
+    "fills": "Repeated and evenly spaced values",
+    "fourier": "Fourier transforms",
+    "hmm": "Hidden Markov models",
+    "laplace_options": "Embedded Laplace approximation",
+    "links": "Link functions",
+    "solves": "Linear systems",
+    "sparse": "Sparse matrices",
+    "steps": "Rounding, minimum and maximum",
+    "symmetric": "Symmetric matrices",
+    "wiener_cumulative": "Wiener distribution functions",
+}
+"""Titles of topics that are not the names of their files."""
+
+
 def title(name: str) -> str:
-    return name.replace("_", " ").capitalize()
+    return TITLES.get(name, name.replace("_", " ").capitalize())
 
 
 def of_topic(name: str) -> Iterator[str]:
@@ -41,7 +57,7 @@ def of_topic(name: str) -> Iterator[str]:
 
 
 def of_functions() -> Iterator[str]:
-    yield "# Functions of functions"
+    yield "# Functions that take functions"
     yield from (entry(name, higher_order_page(name)) for name in HIGHER_ORDER)
 
 
@@ -54,7 +70,7 @@ def glossary() -> Iterator[str]:
 
 def commands(pages: Iterable[tuple[str, str]]) -> Iterator[str]:
     """Of (name, help)."""
-    yield "# Command line"
+    yield "# Options of each command"
     yield from (f"{heading(f'ppl {name}')}\n\n{fenced(text)}" for name, text in pages)
 
 

@@ -28,7 +28,7 @@ MADE: Mapping[str, Made] = {
     "constraints/index": ("Constraints", constraints.overview),
     "distributions/index": ("Distributions", distributions.overview),
     "functions/index": ("Functions", reference.functions),
-    "functions/of_functions": ("Functions of functions", reference.of_functions),
+    "functions/of_functions": ("Functions that take functions", reference.of_functions),
     "algorithms": ("Algorithms and settings", reference.algorithms),
     "messages/index": ("Messages", messages),
     "python/index": ("Python API", python_api.overview),
@@ -135,7 +135,7 @@ def site(commands: Iterable[tuple[str, str]], run: bool = False) -> Iterator[tup
     by_name = {d.name: d for d in DISTRIBUTIONS}
     made: dict[str, Made] = {
         **MADE,
-        "commands": ("Command line", partial(reference.commands, commands)),
+        "commands": ("Options of each command", partial(reference.commands, commands)),
         **{f"functions/{name}": (title(name), partial(of_topic, name)) for name in topics()},
         "gallery/index": ("Gallery", partial(gallery.overview, run)),
         **{

@@ -252,13 +252,13 @@ def test_the_code_of_a_page_runs_and_gives_the_outputs_shown(name, tmp_path, mon
     run_page(text)
 
 
-def test_the_tutorial_states_what_there_is_to_read_and_to_type():
-    """Text and outputs are read; commands and Python are typed, but for the answers to exercises."""
+def test_the_tutorial_takes_an_hour():
+    """Reading takes a minute for 200 words, typing a minute for 200 characters."""
     text = written()["tutorial"].text
-    stated = [int(n.replace(",", "")) for n in re.findall(r"([\d,]+)\s(?:words|characters)", text)]
     outputs = re.findall(r"^```output\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     read = " ".join([FENCED.sub("", text), *outputs])
     unsolved = re.sub(r"^### Exercises$.*?(?=^## )", "", text, flags=re.MULTILINE | re.DOTALL)
     typed = re.findall(r"^```(?:sh|python)[^\n]*\n(.*?)^```$", unsolved, re.MULTILINE | re.DOTALL)
     characters = sum(len(re.sub(r"\n\s+", "\n", code)) for code in typed)
-    assert [len(read.split()), characters] == pytest.approx(stated, rel=0.05)
+    assert "takes about an hour" in text
+    assert len(read.split()) / 200 + characters / 200 == pytest.approx(60, rel=0.1)
