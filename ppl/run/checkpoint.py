@@ -30,6 +30,8 @@ FORMAT = "ppl checkpoint 2"
 
 MOST_CHILDREN = 10_000
 """Children that the seed of a generator has at most: Sobol's sequences take a few dozen."""
+WRITES_APART = 20
+"""Times as long as a write took before the next one: 5% of a run goes into them at most."""
 ANEW = "; start again without resuming"
 
 
@@ -60,11 +62,11 @@ class Stage(NamedTuple):
 
 @dataclass
 class Checkpoint(Journal):
-    """A journal (inference.journal) that writes itself to its file every so many seconds; None for nowhere.
+    """A journal that writes itself to its file every so many seconds; None for nowhere.
 
     `owner` says whose run it is, when it is to be written: the data have to be gone through for that.
-    `resumed` is the file that the stages are from. `trouble` is why the last write failed: a run goes on
-    without its checkpoint.
+    `resumed` is the file that the stages are from. `written` is when the last write ended, `seconds` what it
+    took, `trouble` why it failed: a run goes on without its checkpoint.
     """
 
     path: Path | None
@@ -73,6 +75,7 @@ class Checkpoint(Journal):
     stages: dict[str, Stage] = field(default_factory=dict)
     resumed: Path | None = None
     written: float = field(default_factory=monotonic)
+    seconds: float = 0.0
     unwritten: bool = False
     trouble: OSError | None = None
 
@@ -100,19 +103,22 @@ class Checkpoint(Journal):
 
     def write_in_time(self) -> None:
         """Write what is new if the last write is long enough ago: the next stage may take hours."""
-        if self.unwritten and monotonic() - self.written >= self.every:
+        apart = max(self.every, WRITES_APART * self.seconds) if self.every else 0.0
+        if self.unwritten and monotonic() - self.written >= apart:
             self.write()
 
     def write(self) -> None:
         """Put everything recorded so far in the file; where that fails, an older one stays."""
         if self.path is None or not self.stages:
             return
+        began = monotonic()
         try:
             self._write(self.path)
             self.trouble = None
         except OSError as error:
             self.trouble = error
         self.written, self.unwritten = monotonic(), False
+        self.seconds = self.written - began
 
     def rescue(self) -> Path | None:
         """Keep the run where there is room: the file it is then in, or None.

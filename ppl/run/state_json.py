@@ -19,8 +19,13 @@ from ppl.kernel.advi.outcome import Ending, Outcome
 from ppl.kernel.advi.steps import STEPS
 from ppl.kernel.advi.stopping import STOPPING
 from ppl.kernel.advi.target import Array
+from ppl.methods.diagnose.psis import Psis
 from ppl.methods.initialise.starting import StartState
+from ppl.methods.moves.ending import StageEnd
+from ppl.methods.moves.funnels import Funnels
+from ppl.methods.moves.mixing import Stage
 from ppl.methods.moves.sampler import Adapted
+from ppl.methods.moves.trajectories import Chains
 from ppl.methods.recipes.optimising import Loop
 from ppl.methods.refine.fixed_draws import FixedDrawsFit
 from ppl.methods.refine.refinement import Refined
@@ -35,7 +40,8 @@ STATES: tuple[Any, ...] = (
 RECORDS: dict[str, type] = {
     kind.__name__: kind
     for kind in (
-        *(Adapted, StartState, EtaSearch, Run, TracePoint, Outcome, Loop, FixedDrawsFit, Refined, *KINDS),
+        *(StartState, EtaSearch, Run, TracePoint, Outcome, Loop, FixedDrawsFit, Refined, *KINDS),
+        *(Adapted, Chains, Funnels, Stage, StageEnd, Psis),
         *(type(state) for state in STATES if is_dataclass(state) or hasattr(state, "_fields")),
     )
 }

@@ -57,7 +57,7 @@ def refused_or_read(path, content, read):
     path.write_bytes(content)
     try:
         read(path)
-    except ppl.PPLError as error:
+    except ppl.DataError as error:
         assert str(path) in str(error)
         return True
     return False
@@ -86,7 +86,8 @@ def test_a_byte_that_is_another_is_refused_or_harmless(written, kind, tmp_path, 
         broken = bytearray(content)
         broken[place] ^= 1 << rng.randrange(8)
         refused = refused_or_read(tmp_path / kind, bytes(broken), read)
-        assert refused or kind.startswith("draws")
+        # Another last digit, or E for e, may be the same number: then nothing is damaged.
+        assert refused or kind.startswith("draws") or json.loads(broken) == json.loads(content)
     tried("files with another byte", len(places))
 
 
@@ -141,7 +142,12 @@ def test_nonsense_with_a_digest_of_its_own_is_refused_or_harmless(written, kind,
     refused = 0
     for path, other in cases:
         broken = json.dumps(with_checksum(replaced(record, path, other)))
-        refused += refused_or_read(tmp_path / kind, broken.encode(), read)
+        try:
+            refused += refused_or_read(tmp_path / kind, broken.encode(), read)
+        except ppl.InferenceError as error:
+            # A count in a record that somebody made is as large as any: the memory for it is what is wrong.
+            assert other == 10**12 and "memory" in str(error), (path, other)
+            refused += 1
     assert kind == "init.json" or refused > len(cases) // 3
     tried("records of nonsense", len(cases))
 

@@ -15,16 +15,24 @@ from ppl.run.state_json import decode, encode
 
 MODELS = Path(ppl.__file__).parents[1] / "models"
 SHORT = {"iter": 2000, "draws": 50, "move": False, "resample": False, "backend": "autograd"}
+MOVED = {"draws": 200, "move": True, "backend": "autograd"}
 
 PROGRAMS = (
     *("eight_schools", "weibull_poisson", "logistic_regression"),
     *("gaussian_mixture", "linear_regression_ard", "election88"),
 )
 ARD = {"linear_regression_ard": "w"}
+ONLY = {"dsvi-ard": ARD, "nested": ("eight_schools", "linear_regression_ard", "election88")}
+"""Programs of algorithms that do not apply to all."""
 SAMPLED = {("eight_schools", name) for name in ("meanfield", "fullrank", "lowrank", "fixed-draws", "dsvi")}
 """What is run without --whole too."""
 WITHOUT = {"laplace", "pathfinder", "optimize"}
 """Algorithms that are done before there is anything to keep."""
+WITH_CHAINS = [
+    ("eight_schools", "laplace"),
+    ("weibull_poisson", "meanfield"),
+    ("election88", "nested"),
+]
 
 CASES = [
     pytest.param(
@@ -34,7 +42,7 @@ CASES = [
     )
     for program in PROGRAMS
     for algorithm in RECIPES
-    if algorithm not in WITHOUT and (algorithm != "dsvi-ard" or program in ARD)
+    if algorithm not in WITHOUT and program in ONLY.get(algorithm, PROGRAMS)
 ]
 
 
@@ -87,6 +95,23 @@ def test_every_checkpoint_resumes_to_the_same_bytes(program, algorithm, tmp_path
     chosen = sample(range(len(content)), 4)
     other = [k for k in chosen if job.bytes_from(content[k]) != whole]
     assert not other, f"{len(other)} of {len(chosen)} checkpoints give other bytes: {other}"
+    tried("checkpoints resumed", len(chosen))
+
+
+@pytest.mark.parametrize(
+    ("program", "algorithm"),
+    [
+        ("gaussian_mixture", "laplace"),
+        *(pytest.param(*case, marks=pytest.mark.whole) for case in WITH_CHAINS),
+    ],
+)
+def test_chains_go_on_from_their_last_stage(program, algorithm, tmp_path, versions, sample, tried):
+    job = Job(tmp_path, program, {**MOVED, "algorithm": algorithm})
+    whole = job.bytes(checkpoint_every=0)
+    content = [text for text in versions if '"moves"' in text]
+    assert content
+    chosen = sample(range(len(content)), 2)
+    assert [k for k in chosen if job.bytes_from(content[k]) != whole] == []
     tried("checkpoints resumed", len(chosen))
 
 

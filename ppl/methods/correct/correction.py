@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ppl.kernel.advi.context import NULL_JOURNAL, Journal
 from ppl.kernel.advi.coordinates import Scaled
 from ppl.kernel.advi.families.family import Family
 from ppl.kernel.advi.families.mean_field import MeanField
@@ -125,17 +126,18 @@ def correct(
     listen: Listener = silent,
     goes: bool = False,
     images: Images | None = None,
+    journal: Journal = NULL_JOURNAL,
 ) -> Corrected | Elsewhere:
     """`settings.draws` draws from weighted draws of q, or from chains that begin there.
 
     What was asked for is done; where nothing was, what the weights call for (see `Settings`), and chains
     where there is mass that q does not reach. Where chains fail, or a gradient costs too much for them, the
     weights do what they can. If q `goes` where the mass is, and another mode has it, no draws are made but of
-    that. Where the posterior has `images`, draws are in that of q.
+    that. Where the posterior has `images`, draws are in that of q. Chains are kept in the journal as they go.
     """
     if images is not None:
         one, weighted = OneImage(target, images), in_image(proposals, images)
-        corrected = correct(one, settings, q, weighted, rng, listen, goes)
+        corrected = correct(one, settings, q, weighted, rng, listen, goes, None, journal)
         if isinstance(corrected, Elsewhere):
             return corrected
         if corrected.made is DrawSource.OF_Q:
@@ -160,9 +162,12 @@ def correct(
             enough = may_resample and is_enough(weights.ess, len(proposals.u)) and is_light(weights)
             drawn = replace(resample(proposals, n, rng), modes=missed.modes) if enough else None
             if not drawn or missed.gaussians or settings.move:
-                return from_chains(scaled, starts_of(scaled, missed, proposals, rng), missed, n, rng, listen)
+                starts = starts_of(scaled, missed, proposals, rng)
+                return from_chains(scaled, starts, missed, n, rng, listen, journal)
             light = weights.ess >= CORRECTION.light_share * len(proposals.u)
-            return drawn if light else moved_on(target, drawn, rng, listen, not has_a_neck(drawn, weights))
+            if light:
+                return drawn
+            return moved_on(target, drawn, rng, listen, not has_a_neck(drawn, weights), journal)
     except np.linalg.LinAlgError:
         pass
     except KeyboardInterrupt:
@@ -187,6 +192,7 @@ def moved_on(
     rng: np.random.Generator,
     listen: Listener = silent,
     reliable: bool = True,
+    journal: Journal = NULL_JOURNAL,
 ) -> Corrected:
     """Draws of any path, moved until they are stationary: most are so from the beginning.
 
@@ -202,8 +208,9 @@ def moved_on(
     scaled, first = Scaled(target, mean, sds), rng.permutation(n)[:chains]
     starts = (drawn.u[first] - mean) / sds
     effective = CORRECTION.effective_share * chains if reliable else wanted(n)
+    how = partial(moved, starts_right=reliable, journal=journal)
     try:
-        moves = moved(scaled, starts, rng, most_gradients(width), listen, effective, starts_right=reliable)
+        moves = how(scaled, starts, rng, most_gradients(width), listen, effective)
     except np.linalg.LinAlgError:
         return drawn
     except KeyboardInterrupt:
@@ -364,6 +371,7 @@ def from_chains(
     n: int,
     rng: np.random.Generator,
     listen: Listener = silent,
+    journal: Journal = NULL_JOURNAL,
 ) -> Corrected:
     """n draws of chains that begin at `starts` (chains, dim), in coordinates where q is standard.
 
@@ -379,6 +387,7 @@ def from_chains(
         wanted(n),
         centres,
         not beside.gaussians,
+        journal=journal,
     )
     return replace(of_chains(scaled, moves, n, rng), modes=beside.modes)
 

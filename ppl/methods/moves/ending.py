@@ -5,12 +5,13 @@ as it is, so whether draws change while they are moved says whether they were th
 no longer do, they are.
 """
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ppl.kernel.advi.context import NULL_JOURNAL, Journal
 from ppl.kernel.advi.outcome import Listener, Phase, Progress, silent
 from ppl.kernel.advi.target import Array, Target
 from ppl.methods.moves.funnels import Funnels
@@ -63,8 +64,13 @@ class EndingLimits(NamedTuple):
         """Moves of chains that are stationary from the beginning, and worth enough."""
         return sum(self.stages[: 1 + self.stages.index(self.fewest_moves)])
 
+    most_recorded: int = 2**24
+    """Numbers in the positions of a state that is recorded to go on from."""
+
 
 MOVES = EndingLimits()
+RECORDED = "moves"
+"""The name of the state of chains in the journal of a run."""
 
 
 def most_gradients(width: int) -> int:
@@ -107,6 +113,15 @@ class Moved:
         """What is known of the positions, without them: they are several times as many as the draws."""
         none = {name: getattr(self, name)[:0].copy() for name in ("u", "log_p", "chain", "mode")}
         return replace(self, **none, adapted=None, funnels=None)
+
+
+class StageEnd(NamedTuple):
+    """Chains after so many stages: those kept, whether each entered necks, and the state of the sampler."""
+
+    stages: int
+    kept: tuple[Stage, ...]
+    entered: tuple[bool, ...]
+    sampler: Mapping[str, Any]
 
 
 def begun(target: Target, u: Array, centres: Array, rng: np.random.Generator, groups: int = 1) -> Sampler:
@@ -155,6 +170,7 @@ def moved(
     frees_stuck: bool = False,
     step: float | None = None,
     starts_right: bool = False,
+    journal: Journal = NULL_JOURNAL,
 ) -> Moved:
     """Chains from `starts` (n, dim), moved until they are stationary and worth so many independent draws.
 
@@ -163,7 +179,8 @@ def moved(
     which was put there by no weight, gives its place to another. With a `step` size chains go on that have
     moved before, in coordinates of their metric, and first leave where they are. Positions from before
     funnels were found count only if all `starts_right`, most likely. About `most` gradients are evaluated at
-    most. The same generator gives the same draws to the last bit.
+    most. The same generator gives the same draws to the last bit, also where the run goes on from a stage in
+    the journal.
 
     Raises:
         LinAlgError: the chains fell together, or none has a density.
@@ -175,7 +192,8 @@ def moved(
             sampler.step, sampler.metric = step, np.ones(target.dim)
             sampler.stage(MOVES.fewest_moves)
         groups = int(frees_stuck)
-        return until_stationary(sampler, at, most, effective, groups, listen, starts_right=starts_right)
+        ends = (most, effective, groups, listen, MOVES.stages, starts_right, journal)
+        return until_stationary(sampler, at, *ends)
 
 
 def until_stationary(
@@ -187,14 +205,21 @@ def until_stationary(
     listen: Listener = silent,
     stages: Sequence[int] = MOVES.stages,
     starts_right: bool = False,
+    journal: Journal = NULL_JOURNAL,
 ) -> Moved:
     """The chains of a sampler moved on, with the arguments of `moved`; at most through these stages.
 
     A stuck chain gives its place to another of its group, of so many; of 0 groups, to none.
     """
     kept, entered = list[Stage](), list[bool]()  # whether its moves were those that enter necks
-    straight_at_first = starts_right or sampler.funnels is not None
-    for number, moves in enumerate(stages):
+    straight_at_first, first = starts_right or sampler.funnels is not None, 0
+    if (left := journal.recall(RECORDED, sampler.rng)) is not None:
+        first, kept, entered = left.stages, [*left.kept], [*left.entered]
+        sampler.go_on_from(left.sampler)
+    for number, moves in list(enumerate(stages))[first:]:
+        if number and sum(stage.u.size for stage in kept) <= MOVES.most_recorded:
+            end = StageEnd(number, tuple(kept), tuple(entered), sampler.state)
+            journal.record(RECORDED, end, sampler.rng)
         listen(Progress(Phase.MOVES, sampler.moves, sum(stages)))
         came, spent, straight = sampler.chains.u, sampler.gradients, sampler.straight_moves
         sampler.target = sampler.target.for_many_points(spent)

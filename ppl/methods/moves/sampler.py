@@ -5,8 +5,8 @@ for setting trajectory lengths in Hamiltonian Monte Carlo", AISTATS). The metric
 positions of the stage before.
 """
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -75,6 +75,13 @@ class Positions(NamedTuple):
     log_p: Array
 
 
+CARRIED = (
+    *("chains", "step", "funnels", "metric", "recent"),
+    *("divergent", "gradients", "moves", "straight_moves"),
+)
+"""What a sampler carries from stage to stage, beside its generator."""
+
+
 def all_of(u: Array) -> Array:
     """Positions (n, dim) of all chains."""
     return u.reshape(-1, u.shape[-1])
@@ -124,6 +131,15 @@ class Sampler:
     ) -> "Sampler":
         """Chains at u (n, dim)."""
         return cls(target, chains_at(target, u), rng, residuals)
+
+    @property
+    def state(self) -> Mapping[str, Any]:
+        """What it goes on from, once its generator stands where it did."""
+        return {name: getattr(self, name) for name in CARRIED}
+
+    def go_on_from(self, state: Mapping[str, Any]) -> None:
+        for name in CARRIED:
+            setattr(self, name, state[name])
 
     def stage(self, moves: int, rate: float = SAMPLER.learning_rate) -> Positions:
         """The positions after each of so many moves.

@@ -1,10 +1,11 @@
 """Blocks of latent variables integrated out, where a target has them (see nested.py), and the result."""
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from ppl.kernel.advi.context import NULL_JOURNAL, once
 from ppl.kernel.advi.families.family import Family
 from ppl.kernel.advi.families.full_rank import FullRank
 from ppl.kernel.advi.families.mean_field import MeanField
@@ -19,6 +20,7 @@ from ppl.methods.correct.evidence import Estimates, of_weights
 from ppl.methods.correct.weight_quality import is_reliable
 from ppl.methods.diagnose.modes import MODE_SEARCH
 from ppl.methods.diagnose.psis import WeightedDraws, psis
+from ppl.methods.moves.ending import MOVES
 from ppl.methods.moves.images import Images, OneImage, images_of, near_images
 from ppl.methods.nested.blocks import Blocks
 from ppl.methods.nested.field import Fields
@@ -77,7 +79,8 @@ def resampled(target: Target, weighted: Found, context: Context) -> Result:
     corrected = drawn
     if settings.move is not False:
         one = OneImage(target, weighted.images) if weighted.images else target
-        corrected = moved_on(one, drawn, streams.draws, context.listen, reliable=not weighted.uneven)
+        reliable = not weighted.uneven
+        corrected = moved_on(one, drawn, streams.draws, context.listen, reliable, context.journal)
     if weighted.uneven and not corrected.interrupted and corrected.made is not DrawSource.MOVED:
         raise Refused(weighted.uneven)
     outcome = Outcome(Ending.CONVERGED, "the latent variables were integrated out")
@@ -119,7 +122,9 @@ def weighted_draws(
         require_room((COPIES, count, target.dim), "an array of draws by blocks")
     except NoRoom as no_room:
         raise Refused(str(no_room)) from None
-    draws = drawn(peak, mixture, count, rng)
+    journal = context.journal if count * target.dim <= MOVES.most_recorded else NULL_JOURNAL
+    parts: tuple[Any, ...] = once(journal, "draws", lambda: tuple(drawn(peak, mixture, count, rng)), rng)
+    draws = Drawn(*parts)
     if draws.missed > MODE_SEARCH.missed_mass:
         raise Refused("there is mass far from the mode of the other parameters")
     if draws.lost > MOST_LOST:

@@ -185,7 +185,7 @@ def result_of(target: Target, family: Family, params: Array, path: Path, context
     q = gaussian_of(family, params)
     images = images_of(target, q, context.streams.images) if q and settings.corrects else None
     goes = ELSEWHERE not in path.notes
-    corrected = correct(target, effective, q, proposals, rng, listen, goes, images)
+    corrected = correct(target, effective, q, proposals, rng, listen, goes, images, context.journal)
     if isinstance(corrected, Elsewhere):
         full, path = FullRank(target.dim), replace(path, notes=[*path.notes, ELSEWHERE])
         there = full.of(corrected.mean, np.linalg.cholesky(corrected.covariance))
