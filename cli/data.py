@@ -164,10 +164,12 @@ def model_and_inputs(
 
 def say_unread(inputs: "Inputs", compiled: "Model") -> None:
     """Says on standard error which names in the data go unused and are a parameter, or nearly declared."""
-    from ppl.data import misspelt
+    from ppl.data import misspelt, with_declared_names
+    from ppl.density.compiled_program import columns_of
 
     for sentence in compiled.unread(inputs):
         click.echo(sentence, err=True)
+    inputs = with_declared_names(inputs, columns_of(compiled))
     for name, near in misspelt(inputs, compiled.data_schema).items():
         where = inputs.label_of(name)
         message = f"{where}: `{name}` is not used; the program declares `{near}`: did you mean that?"

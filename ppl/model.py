@@ -79,8 +79,8 @@ class Model(compiled_program.CompiledProgram):
         return Posterior(*conditioned(self, given, seed, missing == "model"))
 
     def unread(self, inputs: Inputs) -> Iterator[str]:
-        """A sentence for each variable of the data that goes unused as it is a parameter."""
-        return unread(inputs, (d.name for d in self.lowered.parameters))
+        """What is said of columns that are read under other names, and of data that are parameters."""
+        return unread(inputs, (d.name for d in self.lowered.parameters), compiled_program.columns_of(self))
 
     @property
     def plan(self) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from unicodedata import normalize
 
 LIKE = 0.7
 """The ratio of difflib from which a name is taken for a misspelling of another."""
@@ -10,7 +11,7 @@ ROUGHLY_LIKE = 0.6
 
 
 def nearest(name: str, names: Iterable[str], cutoff: float = LIKE) -> str | None:
-    """The name most like `name`: the same but for case and underscores, else by spelling.
+    """The name most like `name`: the same but for case and signs, else by spelling.
 
     Example:
         >>> nearest("Sigma_y", ["mu", "sigmay", "sigma"])
@@ -22,4 +23,5 @@ def nearest(name: str, names: Iterable[str], cutoff: float = LIKE) -> str | None
 
 
 def fold(name: str) -> str:
-    return name.lower().replace("_", "")
+    """Letters and digits alone, without case and accents: `Age (years)` and `age_years` are one."""
+    return "".join(sign for sign in normalize("NFKD", name.lower()) if sign.isalnum())

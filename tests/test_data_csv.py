@@ -48,8 +48,34 @@ def test_a_size_that_is_given_is_kept(tmp_path):
     assert condition(tmp_path, rows).log_density(U) == condition(tmp_path, "y,g\n0.5,1\n").log_density(U)
 
 
-def test_a_table_without_rows(tmp_path):
-    assert condition(tmp_path, "y,g\n").data["N"] == 0
+def test_columns_are_read_under_the_names_that_are_declared(tmp_path):
+    text = "data { int N; vector[N] age_years; vector[N] x2nd_dose; vector[N] Y; real rate; }"
+    model = ppl.compile_model(f"{text} parameters {{ real b; }} model {{ Y ~ normal(b * age_years, 1); }}")
+    (tmp_path / "d.csv").write_text("Âge (Years),2nd.dose,y,Rate\n30,1,2,3\n40,2,3,3\n")
+    with pytest.warns(ppl.DataWarning, match=r"d\.csv: the column `2nd\.dose` is read as `x2nd_dose`"):
+        fit = model.condition(tmp_path / "d.csv", rate=1.0).laplace(draws=3, correct=False)
+    assert fit.posterior.data["age_years"].tolist() == [30, 40] and fit.posterior.data["Y"].tolist() == [2, 3]
+    (tmp_path / "new.csv").write_text("AGE.YEARS\n50\n")
+    assert fit.predict(tmp_path / "new.csv")["Y"].shape == (3, 1)
+    (tmp_path / "two.csv").write_text("age years,age.years,x2nd_dose,Y\n1,2,3,4\n")
+    with pytest.raises(ppl.DataError, match="`age_years` is missing"):  # either may be meant
+        model.condition(tmp_path / "two.csv", rate=1.0)
+    with pytest.raises(ppl.DataError, match="`rate` is missing"):  # a number is no column
+        model.condition(tmp_path / "d.csv")
+
+
+@pytest.mark.parametrize("kind", ["csv", "pandas", "polars", "pyarrow"])
+def test_a_table_without_rows_is_refused_and_sizes_of_0_sample_the_prior(kind, tmp_path):
+    columns, package = {"y": [], "g": []}, pytest.importorskip(kind)
+    (tmp_path / "d.csv").write_text("y,g\n")
+    makes = {"csv": lambda columns: tmp_path / "d.csv", "pyarrow": getattr(package, "table", None)}
+    table = makes.get(kind, getattr(package, "DataFrame", None))(columns)
+    with pytest.raises(
+        ppl.DataError, match=r'the table has no rows; .*sizes of 0 in JSON or a dict, {"N": 0'
+    ):
+        MODEL.condition(table)
+    prior = MODEL.condition({"N": 0, **columns})
+    assert prior.log_density(U) == prior.log_density(-U)
 
 
 def test_long_tables_are_read_in_blocks(tmp_path, monkeypatch):
@@ -84,6 +110,7 @@ def test_long_tables_are_read_in_blocks(tmp_path, monkeypatch):
         ),
         ('y,g\n"1,5",1\n', "write it as 1234.5: no quotes, a decimal point, no sign of thousands"),
         ("y,g\n12.5 %,1\n", "needs numbers of shape (1); write it as 1234.5"),
+        ("y,g\n5 kg,1\n", "needs numbers of shape (1); write the number alone, 5, and its unit in the name"),
         ("y,g\n05.03.2024,1\n", "for groups declare"),
         (
             "y,g\n1.5,A\n1.5,7\n2,B\n",

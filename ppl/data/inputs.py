@@ -7,8 +7,8 @@ from ppl.data.values import described
 from ppl.errors import DataError
 from ppl.kernel.density.expected import Expected
 from ppl.printable import printable
-from ppl.records import dataclass, field
-from ppl.spelling import ROUGHLY_LIKE, nearest
+from ppl.records import dataclass, field, replace
+from ppl.spelling import ROUGHLY_LIKE, fold, nearest
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,29 @@ class Inputs:
         if rows is None or index is None or not len(rows.lines):
             return self.label_of(name)
         return f"{self.label_of(name)}:{rows.lines[index]}"
+
+
+def renamed(inputs: Inputs, declared: Collection[str]) -> dict[str, str]:
+    """The declared variable that a column is, where the names differ in case, accents and signs alone.
+
+    A name that begins with a digit may have an x before it, as in R. Where two columns or two variables
+    have such a name, none is taken.
+    """
+    columns = [name for name in inputs.columns if name not in declared]
+    absent = [name for name in declared if name not in inputs.values]
+    key = {name: fold(f"x{name}" if name[:1].isdigit() else name) for name in columns}
+    pairs = [(column, name) for column in columns for name in absent if key[column] == fold(name)]
+    return {c: n for c, n in pairs if sum(c == column or n == name for column, name in pairs) == 1}
+
+
+def with_declared_names(inputs: Inputs, declared: Collection[str]) -> Inputs:
+    """The inputs with the columns of `renamed` under the names that are declared."""
+    if not (new := renamed(inputs, declared)):
+        return inputs
+    values = {new.get(name, name): value for name, value in inputs.values.items()}
+    columns = {new.get(name, name): rows for name, rows in inputs.columns.items()}
+    files = {new.get(name, name): file for name, file in inputs.files.items()}
+    return replace(inputs, values=values, columns=columns, files=files)
 
 
 def unknown_names(inputs: Inputs, known: Collection[str]) -> list[str]:
@@ -127,8 +150,11 @@ def misspelt(inputs: Inputs, known: Collection[str]) -> dict[str, str]:
     return {name: meant for name, meant in near.items() if meant}
 
 
-def unread(inputs: Inputs, parameters: Iterable[str]) -> Iterator[str]:
-    """A sentence for each variable of the data that goes unused as it is a parameter."""
+def unread(inputs: Inputs, parameters: Iterable[str], arrays: Collection[str]) -> Iterator[str]:
+    """A sentence for each column under another name than is declared, and each variable that goes unused
+    as it is a parameter."""
+    for column, name in renamed(inputs, arrays).items():
+        yield f"{inputs.label_of(column)}: the column `{printable(column)}` is read as `{name}`."
     for name in parameters:
         if name in inputs.values:
             message = f"{inputs.label_of(name)}: `{name}` is not used; the program declares it in parameters."

@@ -27,6 +27,9 @@ WORD_OR_STRING = re.compile(STRING.pattern + b"|" + WORD.pattern, re.DOTALL)
 OVERFLOWS = re.compile(rb"-?\d++(?:\.\d++)?[eE]\+?\d{2,}|-?\d{309,}+\.\d++")
 """A number with an exponent or digits by which it may be beyond double precision."""
 BARE_INF = re.compile(r'("(?:[^"\\]++|\\.)*+")|\bInf\b', re.DOTALL)
+WORD_OF_LETTERS = re.compile(rb"[A-Za-z]\w*(?=[\s:])")
+LITTLE = 100
+"""Bytes before a sign in which a comma is looked for."""
 DELIMITER = re.compile(r'[\s,:\[\]{}"]')
 MISSING = "in JSON a missing value is null"
 FOREIGN_WORDS = {
@@ -113,7 +116,8 @@ def read_name(text: bytes, here: int) -> tuple[str, int]:
     """The name in front of a colon, and where its value begins."""
     string = STRING.match(text, here)
     if string is None:
-        fail("the name of a variable, in double quotes, is expected", text, here)
+        advice = instead(text, here) or quoted(text, here)
+        fail(f"the name of a variable, in double quotes, is expected{advice}", text, here)
     colon = skip(text, string.end())
     if text[colon : colon + 1] != b":":
         fail("`:` is expected after a name", text, colon)
@@ -171,7 +175,7 @@ def read_piece(text: bytes, start: int, here: int, end: int, alone: bool) -> lis
     except Repeated as error:
         fail(f"an object in this array has the name `{error}` twice", text, start)
     if not values and not (alone and text[end : end + 1] == b"]"):
-        fail("an element is missing here", text, end)
+        fail(f"an element is missing here{instead(text, end)}", text, end)
     return [numeric(v) for v in values] if b'"' in text[here:end] else values
 
 
@@ -198,7 +202,8 @@ def decode(text: bytes, here: int, end: int, before: str = "", after: str = "") 
         fail("the text is not UTF-8", text, here + error.start)
     except json.JSONDecodeError as error:
         offset = here + len(piece[: error.pos - len(before)].encode())
-        fail(f"not JSON: {in_words(error, piece, error.pos - len(before))}", text, offset)
+        wrong = in_words(error, piece, error.pos - len(before))
+        fail(f"not JSON: {wrong}{instead(text, offset)}", text, offset)
     except ValueError:  # Python converts no integer of more than 4300 digits
         fail("a number here has too many digits", text, here)
 
@@ -210,7 +215,7 @@ def in_words(error: json.JSONDecodeError, piece: str, here: int) -> str:
     if word in FOREIGN_WORDS:
         return f"found `{word}`; {FOREIGN_WORDS[word]}"
     if before or (after and error.msg == "Expecting value"):
-        return f"`{word}` is not a number"
+        return f"`{word}` is not a number" + ("; write an array as [1, 2]" if "(" in word else "")
     if error.msg == "Expecting value":
         return "a value is expected"
     return f"{error.msg[0].lower()}{error.msg[1:]}"
@@ -219,6 +224,24 @@ def in_words(error: json.JSONDecodeError, piece: str, here: int) -> str:
 def spell_out_inf(piece: str) -> str:
     """R writes Inf for what Python's JSON calls Infinity."""
     return BARE_INF.sub(lambda m: m[1] or "Infinity", piece) if "Inf" in piece else piece
+
+
+def instead(text: bytes, here: int) -> str:
+    """What to do about a sign that begins no value and no name."""
+    match text[here : here + 1]:
+        case b"}" | b"]" | b"," if text[max(0, here - LITTLE) : here].rstrip().endswith(b","):
+            return "; remove the comma before it"
+        case b"'":
+            return "; write double quotes, not single ones"
+        case b"/" | b"#":
+            return "; JSON has no comments"
+    return ""
+
+
+def quoted(text: bytes, here: int) -> str:
+    """The name that stands there without quotes, in quotes."""
+    word = WORD_OF_LETTERS.match(text, here)
+    return f'; write "{word[0].decode()}"' if word else ""
 
 
 def unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:

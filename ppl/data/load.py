@@ -63,7 +63,7 @@ def load_data(data: Inputs | Mapping[str, Any] | Frame | str | Path) -> Inputs:
                     f"data: `{twice}` names two columns; give each variable once", twice, "PPL905"
                 )
             values = {str(name): column_of(data[name]) for name in names}
-            return Inputs(values, "data", columns=dict.fromkeys(values, Rows(len(data))))
+            return table(values, "data", Rows(len(data)))
         case str() | Path():
             return _read(Path(data))
         case _:
@@ -77,6 +77,18 @@ def load_data(data: Inputs | Mapping[str, Any] | Frame | str | Path) -> Inputs:
 def is_frame(data: Any) -> TypeGuard[Frame]:
     """Whether it is a DataFrame or a table of Arrow, for which no package is loaded."""
     return hasattr(data, "columns") and (hasattr(data, "to_numpy") or hasattr(data, "column_names"))
+
+
+def table(values: dict[str, Any], label: str, rows: Rows) -> Inputs:
+    """The columns of a table.
+
+    Raises:
+        DataError: it has no rows, which is seldom meant: a fit would sample the prior.
+    """
+    if not rows.count:
+        prior = 'to sample the prior give sizes of 0 in JSON or a dict, {"N": 0, "y": []}'
+        raise DataError(f"{label}: the table has no rows; {prior}", code="PPL905")
+    return Inputs(values, label, columns=dict.fromkeys(values, rows))
 
 
 def _named(data: Mapping[Any, Any]) -> dict[str, Any]:
@@ -117,7 +129,7 @@ def of_json(text: bytes, label: str) -> Inputs:
 
 def _csv(path: Path, packed: bool) -> Inputs:
     values, lines = csv_text.parse_csv(read_bytes(path, packed))
-    return Inputs(values, str(path), columns=dict.fromkeys(values, Rows(len(lines), lines)))
+    return table(values, str(path), Rows(len(lines), lines))
 
 
 def _parquet(path: Path, packed: bool) -> Inputs:
@@ -131,13 +143,13 @@ def _parquet(path: Path, packed: bool) -> Inputs:
             name = repeated(file.schema_arrow.names)
             numbers = file.metadata.num_rows * file.metadata.num_columns
             require_room_for(path, None, BYTES_A_NUMBER * numbers)
-            table = file.read() if name is None else None
+            arrow = file.read() if name is None else None
     except ValueError as error:  # pyarrow's errors are ValueErrors
         raise DataError(f"{path}: cannot be read: {error}", code="PPL905") from None
-    if table is None:
+    if arrow is None:
         raise DataError(f"{path}: `{name}` names two columns; give each variable once", name, "PPL905")
-    values = {name: column_of(table.column(name)) for name in table.column_names}
-    return Inputs(values, str(path), columns=dict.fromkeys(values, Rows(len(table))))
+    values = {name: column_of(arrow.column(name)) for name in arrow.column_names}
+    return table(values, str(path), Rows(len(arrow)))
 
 
 READERS: Mapping[str, Callable[[Path, bool], Inputs]] = {

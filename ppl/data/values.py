@@ -23,6 +23,9 @@ DATES = '; count days, as in frame["{name}"] = (frame["{name}"] - frame["{name}"
 FIGURES = "; write it as 1234.5: no quotes, a decimal point, no sign of thousands or of per cent"
 """What to do about numbers as other countries and offices write them."""
 FIGURE = re.compile(r"[+-]?[0-9.]*(,[0-9.]+)+ ?%?|[+-]?[0-9.]+ ?%|[+-]?[0-9]+([.][0-9]+)?")
+UNIT = "; write the number alone, {figure}, and its unit in the name of the column"
+"""What to do about numbers with a unit."""
+WITH_UNIT = re.compile(r"([+-]?[0-9]+(?:[.][0-9]+)?) ?[^\W\d_][^\d]*")
 MISSING_WORDS = ("", "NA", "N/A", "NULL", "null", "None")
 MISSING_TYPES = ("NAType", "NaTType")
 """Those of pandas beside None and nan."""
@@ -164,8 +167,7 @@ def number(name: str, leaf: Any, k: int, shape: tuple[int, ...]) -> float:
     if isinstance(leaf, str) and NOT_FINITE.fullmatch(leaf):
         return float(leaf)
     if isinstance(leaf, bool | np.bool_) or not isinstance(leaf, numbers.Real):
-        figures = FIGURES if isinstance(leaf, str) and FIGURE.fullmatch(leaf.strip()) else ""
-        hint = TO_MODEL if is_missing(leaf) else figures
+        hint = TO_MODEL if is_missing(leaf) else hint_for_text(leaf)
         raise Misfit(f"{place(name, k, shape)} is {described(leaf)}", index=k, hint=hint)
     if isinstance(leaf, int) and leaf.bit_length() < 64:
         return leaf
@@ -173,6 +175,14 @@ def number(name: str, leaf: Any, k: int, shape: tuple[int, ...]) -> float:
         return float(leaf)
     except OverflowError:
         raise Misfit(f"{place(name, k, shape)} is beyond double precision", index=k) from None
+
+
+def hint_for_text(leaf: Any) -> str:
+    """What to do about text that holds a number."""
+    text = leaf.strip() if isinstance(leaf, str) else ""
+    if FIGURE.fullmatch(text):
+        return FIGURES
+    return UNIT.format(figure=unit[1]) if (unit := WITH_UNIT.fullmatch(text)) else ""
 
 
 def is_missing(leaf: Any) -> bool:

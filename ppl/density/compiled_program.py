@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ppl.arrays import NUMPY, Namespace, TapeNode
 from ppl.compilation.phases import Compilation
 from ppl.compilation.traits import Traits
-from ppl.data import Expected, Frame, Inputs, load_data
+from ppl.data import Expected, Frame, Inputs, load_data, with_declared_names
 from ppl.data.blocks import is_mapped
 from ppl.data.levels import Bounds, coded, with_sizes
 from ppl.data.shares import shared_names
@@ -229,13 +229,13 @@ def mapped(d: Data) -> list[NDArray[Any]]:
 def as_declared(model: CompiledProgram, inputs: Inputs) -> Inputs:
     """The inputs with what the program makes of columns of a table, and words of ints as codes.
 
-    The column of one row is a single number, where that is declared; a size that the inputs lack is the
-    length of the first column that is declared with it.
+    A column `Age (years)` is the variable `age_years`. The column of one row is a single number, where that
+    is declared; a size that the inputs lack is the length of the first column that is declared with it.
 
     Raises:
         DataError: a variable has more levels than its bounds allow.
     """
-    inputs = coded(inputs, bounds_of(model))
+    inputs = coded(with_declared_names(inputs, columns_of(model)), bounds_of(model))
     values = dict(inputs.values)
     for v in model.lowered.data:
         rows, axes = inputs.columns.get(v.name), (*v.dims, *v.sizes)
@@ -244,6 +244,11 @@ def as_declared(model: CompiledProgram, inputs: Inputs) -> Inputs:
         if rows and axes and isinstance(axes[0], ir.Var):
             values.setdefault(axes[0].name, rows.count)
     return replace(inputs, values=values)
+
+
+def columns_of(model: CompiledProgram) -> list[str]:
+    """The data that columns of a table can be: arrays, for a single number is no column."""
+    return [v.name for v in model.lowered.data if v.dims or v.sizes]
 
 
 def bounds_of(model: CompiledProgram) -> list[Bounds]:

@@ -1,8 +1,8 @@
 """From a formula to a program: `outcome ~ age + (1 | clinic)` as a person would write it in the language."""
 
-from ppl.data import Given, load_data
+from ppl.data import Given, load_data, with_declared_names
 from ppl.formula.families import family_of
-from ppl.formula.frame import frame_of
+from ppl.formula.frame import frame_of, names_of
 from ppl.formula.outcome import require_outcome
 from ppl.formula.program import written
 from ppl.formula.terms import read_formula
@@ -26,9 +26,9 @@ def from_formula(formula: str, data: Given, family: str = "gaussian") -> str:
         >>> print(ppl.from_formula("y ~ x", data).splitlines()[-2])
           y ~ normal(mu, sigma);
     """
-    inputs = load_data(data)
+    inputs = with_declared_names(load_data(data), names := names_of(formula))
     kind = family_of(family)
-    terms = read_formula(formula, frame_of(formula, inputs))
+    terms = read_formula(formula, frame_of(names, inputs))
     require_outcome(terms, family, inputs)
     return written(terms, kind, inputs)
 

@@ -1,5 +1,7 @@
 """The columns that a formula names, as a DataFrame that formulae reads."""
 
+import re
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -7,7 +9,7 @@ import numpy as np
 from ppl.data import Inputs
 from ppl.data.levels import is_date, number_among_words, words_of
 from ppl.data.values import DATES, Misfit, as_array, is_missing
-from ppl.errors import ArgumentError, DataError, UnknownName
+from ppl.errors import ArgumentError, DataError, MissingPackage, UnknownName
 from ppl.kernel.language.lalr import is_identifier
 from ppl.system.distribution import extra, requirements
 
@@ -21,21 +23,29 @@ def formulae() -> Any:
     return extra("formulae", "A formula", *requirements("formula"))
 
 
-def frame_of(formula: str, inputs: Inputs) -> Any:
-    """The columns that a formula names, without rows where one of them is missing.
+def names_of(formula: str) -> list[str]:
+    """The columns that a formula names.
+
+    Raises:
+        ArgumentError: the formula cannot be read.
+    """
+    try:
+        return sorted(formulae().model_description(formula).var_names - {""})
+    except MissingPackage:
+        raise
+    except Exception as error:  # formulae raises its own, and what Python does where it meets an odd one
+        raise ArgumentError(f"the formula {formula!r} cannot be read: {error}") from None
+
+
+def frame_of(names: Sequence[str], inputs: Inputs) -> Any:
+    """Those columns, without rows where one of them is missing.
 
     Words are categories in the order in which a fit codes them, and booleans are 0 and 1.
 
     Raises:
-        ArgumentError: the formula cannot be read.
         DataError: a column is not of numbers or words, or its name cannot be that of a variable.
         UnknownName: there is no such column.
     """
-    package = formulae()
-    try:
-        names = sorted(package.model_description(formula).var_names - {""})
-    except Exception as error:  # formulae raises its own, and what Python does where it meets an odd one
-        raise ArgumentError(f"the formula {formula!r} cannot be read: {error}") from None
     pandas = extra("pandas", "A formula", *requirements("formula"))
     columns = {name: column(name, inputs) for name in names}
     try:
@@ -55,7 +65,9 @@ def column(name: str, inputs: Inputs) -> Any:
     if name not in inputs.values:
         raise UnknownName(f"{inputs.label}: no column", name, inputs.values)
     if not is_identifier(name):
-        raise DataError(f"{inputs.label}: a program cannot name a variable `{name}`; rename the column", name)
+        clean = re.sub(r"\W+", "_", name).strip("_").lower()
+        why = f"a program cannot name a variable `{name}`; write {clean} in the formula, which finds it"
+        raise DataError(f"{inputs.label}: {why}", name)
     value = inputs.values[name]
     if (words := words_of(value)) and words.are_text:
         if all(map(is_date, words.levels)):

@@ -123,6 +123,19 @@ def test_the_program_of_a_formula_reads_as_one_written_by_hand(frame):
         assert line in text
 
 
+def test_columns_with_signs_in_their_names(tmp_path):
+    (tmp_path / "d.csv").write_text("Blood Pressure,Age (years)\n120,30\n130,45\n125,50\n")
+    text = ppl.from_formula("blood_pressure ~ age_years", tmp_path / "d.csv")
+    with pytest.warns(ppl.DataWarning, match=r"`Age \(years\)` is read as `age_years`"):
+        assert ppl.compile_model(text).condition(tmp_path / "d.csv").data["age_years"].tolist() == [
+            30,
+            45,
+            50,
+        ]
+    with pytest.raises(ppl.DataError, match="write age_years in the formula, which finds it"):
+        ppl.from_formula("blood_pressure ~ `Age (years)`", tmp_path / "d.csv")
+
+
 @pytest.mark.parametrize(
     ("formula", "family", "error", "words"),
     [
