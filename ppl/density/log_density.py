@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from ppl.arguments import checks, numbers
 from ppl.data.levels import Factor, Levels
 from ppl.data.shares import NOT_ALL_ROWS
+from ppl.density.axes import axes_of
 from ppl.density.compiled_program import CompiledProgram, mapped
 from ppl.density.completions import named_places, with_entries, with_holes, with_missing_entries
 from ppl.density.conditioning import leaf_values
@@ -20,7 +21,7 @@ from ppl.density.log_joint import TARGET, UNNORMALISED, LogJoint
 from ppl.density.many_points import BATCH, Sizes, in_batches, sizes_of
 from ppl.density.updated import Earlier, UpdatedJoint, updated_joint
 from ppl.errors import ArgumentError, InferenceError, Rejection
-from ppl.kernel.advi.target import Target
+from ppl.kernel.advi.target import Axis, Target
 from ppl.kernel.density.layout import Data, free_names, parameters_of
 from ppl.kernel.density.reading import leaves
 from ppl.kernel.draws.names import Labels, Sized, column_names, flat, sized
@@ -514,6 +515,13 @@ class LogDensity:
         single = np.array(["." not in name for name in self.param_unc_names()], dtype=bool)
         return single, self._elements(lambda d: d.allows_all)
 
+    def axes(self, size: int) -> tuple[Axis, ...]:
+        """The axes of all parameters that are so long, by elements of `u`."""
+        u = np.arange(self.param_unc_num())
+        declared = ((self.places[d.name], d.constraint) for d in leaves(self.model.lowered.parameters))
+        of = (axes_of(u[place.at], place, CONSTRAINT_BY_KEYWORD[key], size) for place, key in declared)
+        return tuple(chain.from_iterable(of))
+
     @checks
     def without_prior(self, name: str) -> tuple[Self, NDArray[np.intp]]:
         """The posterior less the Gaussian prior of a parameter, and where that parameter lies in `u`.
@@ -560,6 +568,9 @@ class OfPosterior(Target):
     @property
     def kinds(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         return self.posterior.kinds
+
+    def axes(self, size: int) -> tuple[Axis, ...]:
+        return self.posterior.axes(size)
 
     def explain(self, u: Floats) -> str:
         return self.posterior.explain(u)

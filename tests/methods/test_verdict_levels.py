@@ -26,6 +26,7 @@ from ppl.methods.diagnose.verdict_rules import (
     RULES,
     divergent,
     ended_badly,
+    exchanged_labels,
     far_before,
     far_from_q,
     heavy_tails,
@@ -45,7 +46,7 @@ from ppl.methods.diagnose.verdict_rules import (
     uncertain_elbo,
 )
 from ppl.methods.moves.ending import Moved
-from ppl.methods.moves.images import Images
+from ppl.methods.moves.images import Images, Turn
 from ppl.methods.moves.mixing import Mixing
 
 GOOD, USABLE, POOR, UNKNOWN = Level
@@ -114,7 +115,9 @@ def tails(*shapes):
 
 
 IMAGE = mode(symmetric=True)
-MIRRORED = {"images": Images((np.array([1, 2]),), np.arange(5)[None], np.ones(5))}
+MIRRORED = {"images": Images((np.array([1, 2]),), ((),), np.ones(5))}
+SWAP = (Turn(np.array([[1], [2]]), np.eye(2)[::-1]),)
+RELABELLED = {"images": Images((), ((), SWAP), np.arange(5.0))}
 
 # What is known, the level that follows, and the rules of which a finding stands against the fit.
 LEVELS = [
@@ -209,6 +212,7 @@ LEVELS = [
     (moved(elbo_se=1.01), USABLE, uncertain_elbo),
     (moved(stuck=(1,)), POOR, no_spread),
     (moved(**MIRRORED), USABLE, mirror_images),
+    (moved(**RELABELLED), USABLE, exchanged_labels),
     # Draws that were chosen by weights and then moved: a narrow place rejects moves, and keeps its draws.
     ({**moved(divergent=0.5), **resampled(khat=0.3)}, GOOD),
     ({**moved(effective=(150.0,)), **resampled(khat=0.3)}, GOOD),
@@ -417,6 +421,12 @@ SENTENCES = [
         "usable: the posterior is invariant to exchanging labels or signs of tau, phi, so their own means "
         "are not meaningful; quantities that do not depend on the labelling are unaffected. If you need "
         "these means, order the parameters or fix a sign.",
+    ),
+    (
+        moved(**RELABELLED),
+        "usable: the posterior is invariant to exchanging the labels of tau, theta; draws are spread over "
+        "all 2 labellings, so that these means are equal by symmetry; quantities that do not depend on the "
+        "labelling are unaffected. If you need these means, order the parameters or fix a sign.",
     ),
     (
         moved(apart=(0.0, 0.05, 0.0, 0.07)),

@@ -17,6 +17,17 @@ class Known(NamedTuple):
     log_weights: Array
 
 
+class Axis(NamedTuple):
+    """An axis of a parameter: the coordinates `at` (width, others) of each of the others along it.
+
+    Along it the `basis` (size, width) times these is what the parameter is made of, entry by entry: itself,
+    or logarithms of a simplex, of which one is not free. The columns of the basis are orthonormal.
+    """
+
+    at: NDArray[np.intp]
+    basis: Array
+
+
 class Target:
     """A log density over R^dim, with every constant and the log-Jacobian of the transforms.
 
@@ -67,6 +78,10 @@ class Target:
         """
         none = np.zeros(self.dim, dtype=bool)
         return none, none
+
+    def axes(self, size: int) -> tuple[Axis, ...]:
+        """The axes of all parameters that are so long."""
+        return ()
 
     @property
     def known(self) -> Known | None:
@@ -125,6 +140,9 @@ class Forwarding(Target):
     @property
     def kinds(self) -> Kinds:
         return self.target.kinds
+
+    def axes(self, size: int) -> tuple[Axis, ...]:
+        return self.target.axes(size)
 
     def share_of_rows(self, points: int) -> float:
         return self.target.share_of_rows(points)

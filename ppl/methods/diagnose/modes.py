@@ -23,7 +23,7 @@ from ppl.methods.diagnose.mixture_sampling import Proposal, log_weights, missed
 from ppl.methods.initialise.ascent import ascent
 from ppl.methods.initialise.pathfinder import PATHFINDING, Pathfinder, best_on_path
 from ppl.methods.maximise.lockstep import Search, in_lockstep
-from ppl.records import dataclass
+from ppl.records import dataclass, replace
 
 
 class ModeSearchLimits(NamedTuple):
@@ -167,7 +167,7 @@ def find_missed_regions(
             new = all(np.linalg.norm(at - put_back(o.mean)) > MODE_SEARCH.same_distance for o in places)
             if new and share_of(end, scaled, q, rng) > MODE_SEARCH.mode_mass:
                 places.append(end)
-        peaks = dict(in_lockstep(scaled, [mode_above(put_back(place.mean)) for place in places if own]))
+        peaks = peaks_above(scaled, [put_back(place.mean) for place in places if own], put_back)
         for number, place in enumerate(places):
             peak = peaks.get(number)
             local = curved(scaled, peak) if peak else None
@@ -176,7 +176,7 @@ def find_missed_regions(
             elif all(valley(scaled, peak, other.peak) > MODE_SEARCH.valley_depth for other in modes):
                 is_symmetric = centre is not None and alike(peak, local, own, centre)
                 modes.append(Mode(local, peak, share_of(local, scaled, q, rng), is_symmetric))
-        modes += modes_near(scaled, near, own, centre, modes)
+        modes += modes_near(scaled, near, own, centre, modes, put_back)
         narrow = [centre] if centre and is_narrow_peak(centre, scaled, q, rng) else []
         return MissedRegions(tuple(modes), (*narrow, *others, *outside(q, wide, distant)))
 
@@ -271,6 +271,14 @@ def mode_above(start: Array) -> Search[Peak | None]:
     return Peak(top.u, top.value) if top and top.slope < MODE_SEARCH.stationary_slope else None
 
 
+def peaks_above(
+    scaled: Scaled, starts: Sequence[Array], put_back: Callable[[Array], Array]
+) -> dict[int, Peak]:
+    """The modes above points, by the number of each that has one, about zero."""
+    tops = in_lockstep(scaled, [mode_above(start) for start in starts])
+    return {number: replace(top, v=put_back(top.v)) for number, top in tops if top}
+
+
 def valley(scaled: Scaled, one: Peak, other: Peak) -> float:
     """How far the log density falls below the lower of two modes on the straight way between them."""
     shares = np.linspace(0, 1, MODE_SEARCH.places_between)[:, None]
@@ -284,13 +292,14 @@ def modes_near(
     own: Peak | None,
     centre: Gaussian | None,
     known: Sequence[Mode],
+    put_back: Callable[[Array], Array] = as_they_are,
 ) -> Iterator[Mode]:
     """The modes above Gaussians, or these themselves where there is none, which have a share of the mass.
 
     That is by their heights, since few draws of many dimensions tell nothing.
     """
     standard = Gaussian(np.zeros(scaled.dim), np.ones(scaled.dim))
-    tops = dict(in_lockstep(scaled, [mode_above(each.mean) for each in near if own]))
+    tops = peaks_above(scaled, [each.mean for each in near if own], put_back)
     for number, each in enumerate(near):
         peak = tops.get(number)
         local = curved(scaled, peak) if peak else None

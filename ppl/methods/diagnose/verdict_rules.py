@@ -348,17 +348,29 @@ def symmetric_modes(v: Quality, name: Name) -> Iterator[Finding]:
 
 def mirror_images(v: Quality, name: Name) -> Iterator[Finding]:
     """Changes of sign, and exchanges, that leave the density as it is."""
-    if v.images is not None:
+    if v.images is not None and v.images.components:
         parts = [variables([name(k) for k in component]) for component in v.images.components]
         several = len(parts) > 1
         images = "images that are" if several else "an image that is"
-        orders = " (and these exchanged)" if len(v.images.orders) > 1 else ""
+        orders = " (and these exchanged)" if len(v.images.exchanges) > 1 else ""
         why = (
             f"the posterior has {images} as likely as what was found, with other signs of "
             f"{', or of '.join(parts)}{orders}; draws are spread over all of them, so that these means are "
             "zero by symmetry; quantities that do not depend on the signs are unaffected"
         )
         yield Finding(Level.USABLE, why, (FIX_A_SIGN,))
+
+
+def exchanged_labels(v: Quality, name: Name) -> Iterator[Finding]:
+    """Labels in another order that leave the density as it is."""
+    if v.images is not None and not v.images.components:
+        why = (
+            "the posterior is invariant to exchanging the labels of "
+            f"{variables([name(k) for k in v.images.exchanged.tolist()])}; draws are spread over all "
+            f"{len(v.images.exchanges)} labellings, so that these means are equal by symmetry; quantities "
+            "that do not depend on the labelling are unaffected"
+        )
+        yield Finding(Level.USABLE, why, (IDENTIFY,))
 
 
 def variables(names: Sequence[str]) -> str:
@@ -380,6 +392,7 @@ RULES = (
     other_modes,
     symmetric_modes,
     mirror_images,
+    exchanged_labels,
     not_stationary,
     starts_disagree,
     slow_moves,

@@ -1,13 +1,14 @@
 """Images of a posterior: changes of sign and exchanges of parameters that its density does not depend on.
 
 The discriminations and abilities of an item response model may all change their signs together, the factors
-of a factor analysis their order, too. A q is about one image, and what is said of that holds for all: draws
-are put into it, where the density counts once for each, and in the end into images at random.
+of a factor analysis their order, too, and so may the components of a mixture and the topics of a text. A q is
+about one image, and what is said of that holds for all: draws are put into it, where the density counts once
+for each, and in the end into images at random.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
-from itertools import permutations
+from itertools import combinations, permutations
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from ppl.kernel.advi.coordinates import Scaled
 from ppl.kernel.advi.gaussian import Gaussian
-from ppl.kernel.advi.target import Array, Forwarding, Target
+from ppl.kernel.advi.target import Array, Axis, Forwarding, Target
 from ppl.records import dataclass, replace
 
 Indices = NDArray[np.intp]
@@ -59,49 +60,92 @@ class ImageLimits(NamedTuple):
     """How far the log density falls on the way to what is not about the same mode."""
 
     most_exchanged: int = 4
-    """Components that may be exchanged, at most."""
+    """Components, or labels, that may be exchanged, at most."""
+
+    most_axes: int = 6
+    """Axes of one size of which labels are looked for; beyond, only in all of them together."""
 
 
 IMAGES = ImageLimits()
 
 
+class Turn(NamedTuple):
+    """The orthogonal matrix `by` (width, width), of each column of coordinates `at` (width, others)."""
+
+    at: Indices
+    by: Array
+
+    def of(self, u: Array) -> Array:
+        """Points u (..., dim) turned."""
+        turned = u.copy()
+        turned[..., self.at] = np.einsum("jk,...km->...jm", self.by, u[..., self.at])
+        return turned
+
+
+Exchange = tuple[Turn, ...]
+"""Labels or components in another order: turns of coordinates, one after the other, which commute."""
+
+
+def turned(u: Array, exchange: Exchange) -> Array:
+    """Points u (..., dim) in another order."""
+    for turn in exchange:
+        u = turn.of(u)
+    return u
+
+
 @dataclass(frozen=True)
 class Images:
-    """The images of points u (..., dim): components in another order, each with either sign.
+    """The images of points u (..., dim): components, or labels, in another order, each with either sign.
 
-    `components` are the coordinates that change their signs together; `orders` (exchanges, dim) are where
-    each coordinate comes from, the first as it is. The image of q is told from the others by its products,
-    component by component, with `toward` (dim,): all positive, and the largest in sum.
+    `components` are the coordinates that change their signs together; the first of the `exchanges` leaves all
+    as it is. The image of q is told from the others by its products, component by component, with `toward`
+    (dim,): all positive, and the largest in sum, with that of the other coordinates.
     """
 
     components: tuple[Indices, ...]
-    orders: Indices
+    exchanges: tuple[Exchange, ...]
     toward: Array
 
     @property
     def log_count(self) -> float:
-        return float(np.log(len(self.orders)) + len(self.components) * np.log(2))
+        return float(np.log(len(self.exchanges)) + len(self.components) * np.log(2))
 
     @property
     def mirrored(self) -> Indices:
-        """All coordinates that have images."""
-        return np.sort(np.concatenate(self.components))
+        """All coordinates that change their signs."""
+        return np.sort(np.concatenate([np.zeros(0, dtype=np.intp), *self.components]))
+
+    @property
+    def exchanged(self) -> Indices:
+        """All coordinates that are exchanged."""
+        return exchanged(self.exchanges[-1])
 
     @cached_property
     def members(self) -> Array:
         """Whether each coordinate is of a component, (components, dim)."""
-        return np.array([1.0 - flipped(len(self.toward), [own]) for own in self.components]) / 2
+        flips = [flipped(len(self.toward), [own]) for own in self.components]
+        return (1.0 - np.array(flips).reshape(-1, len(self.toward))) / 2
+
+    @cached_property
+    def directions(self) -> Array:
+        """What products are with, (exchanges, components and the rest, dim)."""
+        parts = self.toward * np.concatenate([self.members, 1.0 - self.members.sum(axis=0, keepdims=True)])
+        return np.array([turned(parts, inverse_of(exchange)) for exchange in self.exchanges])
 
     def image(self, u: Array, order: Indices, changes: NDArray[np.bool_]) -> Array:
         """Those of u (n, dim) in these orders (n,), with the signs of components (n, components) changed."""
-        signs = 1.0 - 2.0 * (changes @ self.members)
-        return np.asarray(signs * np.take_along_axis(u, self.orders[order], axis=1))
+        there = np.empty_like(u)
+        for number in np.unique(order):
+            there[order == number] = turned(u[order == number], self.exchanges[number])
+        return np.asarray((1.0 - 2.0 * (changes @ self.members)) * there)
 
     def own(self, u: Array) -> tuple[Indices, NDArray[np.bool_]]:
         """The order (n,) and changes of signs (n, components) that bring u (n, dim) where q is."""
-        products = np.array([(u[:, order] * self.toward) @ self.members.T for order in self.orders])
-        order = np.abs(products).sum(axis=2).argmax(axis=0)
-        return order, products[order, np.arange(len(u))] < 0
+        products = u @ self.directions.transpose(0, 2, 1)
+        *_, n, parts = products.shape
+        signed = products[..., : parts - 1]
+        order = (np.abs(signed).sum(axis=2) + products[..., -1]).argmax(axis=0)
+        return order, signed[order, np.arange(n)] < 0
 
     def put_back(self, u: Array) -> Array:
         """The images of u (..., dim) that lie where q does."""
@@ -116,9 +160,9 @@ class Images:
     def at_random(self, u: Array, rng: np.random.Generator) -> Array:
         """An image of each of u (n, dim), as many of one as of another."""
         n = len(u)
-        order = rng.permutation(n) % len(self.orders)
-        changes = np.array([rng.permutation(n) % 2 == 1 for _ in self.components])
-        return self.image(u, order, changes.T)
+        order = rng.permutation(n) % len(self.exchanges)
+        changes = [rng.permutation(n) % 2 == 1 for _ in self.components]
+        return self.image(u, order, np.array(changes, dtype=bool).reshape(-1, n).T)
 
     def counted(self, u: Array, log_p: Array) -> Array:
         """Log densities (n,) of the target at u (n, dim), as many times as there are images, or of none."""
@@ -175,15 +219,18 @@ def images_of(target: Target, q: Gaussian, rng: np.random.Generator) -> Images |
         return None
     u = q.draws(rng.standard_normal((IMAGES.points, target.dim)))
     sds = sds_of(q)
-    some = with_either_sign(target, u, sds, IMAGES.slope)
-    if half_distance(q, sds, some) < IMAGES.distance:
+    some, own = with_either_sign(target, u, sds, IMAGES.slope), list[Indices]()
+    if half_distance(q, sds, some) >= IMAGES.distance:
+        own = invariant(target, u, apart(q, sds, components_of(target, u[0], sds, some, IMAGES.slope)))
+    orders = labellings(target, q, sds, u, [*exchanges(target, u, own)] if len(own) > 1 else [()])
+    if not own and len(orders) == 1:
         return None
-    own = invariant(target, u, apart(q, sds, components_of(target, u[0], sds, some, IMAGES.slope)))
-    if not own:
-        return None
-    toward = np.zeros(target.dim)
-    toward[np.concatenate(own)] = (q.mean / sds**2)[np.concatenate(own)]
-    return Images(tuple(own), np.array([*exchanges(target, u, own)]), toward)
+    images, variances = Images(tuple(own), tuple(orders), np.zeros(target.dim)), sds**2
+    for turn in orders[-1]:  # of the same size for all that are exchanged
+        variances[turn.at] = variances[turn.at].mean(axis=0)
+    some = np.union1d(images.mirrored, images.exchanged)
+    images.toward[some] = (q.mean / variances)[some]
+    return images
 
 
 def near_images(target: Target, q: Gaussian, images: Images | None, rng: np.random.Generator) -> list[Array]:
@@ -264,10 +311,16 @@ def with_either_sign(target: Target, u: Array, units: Array, most: float) -> Ind
 
 def half_distance(q: Gaussian, sds: Array, some: Indices) -> float:
     """How far the mean of q lies from zero in some coordinates, in sds: half of the way to its image."""
-    mean = q.mean[some]
+    return half_way(q, sds, [(some[None], np.ones(1))])
+
+
+def half_way(q: Gaussian, sds: Array, ways: Sequence[tuple[Indices, Array]]) -> float:
+    """How far the mean of q lies from zero along ways: coordinates (width, others), their shares (width,)."""
+    mean = np.concatenate([way @ q.mean[at] for at, way in ways])
     if q.factor.ndim == 1:
-        return float(np.sqrt(((mean / sds[some]) ** 2).sum()))
-    rows = q.factor[some]
+        variances = np.concatenate([way**2 @ sds[at] ** 2 for at, way in ways])
+        return float(np.sqrt((mean**2 / variances).sum()))
+    rows = np.concatenate([np.tensordot(way, q.factor[at], 1) for at, way in ways])
     return float(np.linalg.norm(np.linalg.lstsq(rows, mean, rcond=None)[0]))
 
 
@@ -295,10 +348,10 @@ def components_of(target: Target, u: Array, units: Array, some: Indices, least: 
 
 def invariant(target: Target, u: Array, components: list[Indices]) -> list[Indices]:
     """Those whose signs may be changed; what may not is one, if all of it may."""
-    at, order = target.log_densities(u), np.arange(target.dim)
+    at = target.log_densities(u)
 
     def may(component: Indices) -> bool:
-        return equal(target, u, at, order, flipped(target.dim, [component]))
+        return equal(target, flipped(target.dim, [component]) * u, at)
 
     own = [component for component in components if may(component)]
     rest = [component for component in components if not any(component is each for each in own)]
@@ -314,19 +367,82 @@ def flipped(dim: int, components: list[Indices]) -> Array:
     return signs
 
 
-def equal(target: Target, u: Array, at: Array, order: Indices, signs: Array) -> bool:
-    """Whether the images of u (n, dim) have the same log densities (n,)."""
-    there = target.log_densities(signs * u[:, order])
+def equal(target: Target, images: Array, at: Array) -> bool:
+    """Whether images (n, dim) of points have the log densities (n,) of these."""
+    there = target.log_densities(images)
     return bool((np.abs(there - at) <= IMAGES.rounding * (1 + np.abs(at))).all())
 
 
-def exchanges(target: Target, u: Array, components: list[Indices]) -> Iterator[Indices]:
-    """The orders (dim,) in which components are exchanged, the first of which leaves all as it is."""
+def exchanges(target: Target, u: Array, components: list[Indices]) -> Iterator[Exchange]:
+    """The orders in which components of one length are exchanged, the first of which leaves all as it is."""
     at, places = target.log_densities(u), range(len(components))
+    lengths = sorted({len(own) for own in components})
+    groups = [[k for k in places if len(components[k]) == length] for length in lengths]
+    coordinates = [np.array([components[k] for k in group]) for group in groups]
     for each in permutations(places) if len(components) <= IMAGES.most_exchanged else [tuple(places)]:
-        order = np.arange(target.dim)
         if all(len(components[k]) == len(components[j]) for k, j in enumerate(each)):
-            for k, j in enumerate(each):
-                order[components[k]] = components[j]
-            if equal(target, u, at, order, np.ones(target.dim)):
-                yield order
+            orders = [[group.index(each[k]) for k in group] for group in groups]
+            turns = zip(coordinates, orders, strict=True)
+            exchange = tuple(Turn(own, np.eye(len(own))[order]) for own, order in turns)
+            if equal(target, turned(u, exchange), at):
+                yield exchange
+
+
+def inverse_of(exchange: Exchange) -> Exchange:
+    return tuple(Turn(turn.at, turn.by.T) for turn in exchange)
+
+
+def labellings(target: Target, q: Gaussian, sds: Array, u: Array, orders: list[Exchange]) -> list[Exchange]:
+    """Orders, and in each those of labels, from which q lies apart; the first leaves all as it is.
+
+    The weights of a mixture and what its components have of their own share the labels: axes of one size.
+    """
+    for size in range(2, IMAGES.most_exchanged + 1):
+        pairs = [*combinations(range(size), 2)]
+        for axes in sets_of(target.axes(size)):
+            far = [half_way(q, sds, ways(axes, *pair)) >= IMAGES.distance for pair in pairs]
+            if not any(far) or any(np.isin(axis.at, exchanged(orders[-1])).any() for axis in axes):
+                continue
+            at = target.log_densities(u)
+            alike = [equal(target, turned(u, swapped(axes, *pair)), at) for pair in pairs]
+            if any(np.logical_and(far, alike)):
+                known = {pair for pair, each in zip(pairs, alike, strict=True) if each}
+                each = (np.array(order) for order in permutations(range(size)))
+                own = [relabelled(axes, order) for order in each if moved_within(order, known)]
+                orders = [first + second for first in orders for second in own]
+    return orders
+
+
+def exchanged(exchange: Exchange) -> Indices:
+    """The coordinates that an exchange moves, in order."""
+    none = np.zeros(0, dtype=np.intp)
+    return np.unique(np.concatenate([none, *(turn.at.ravel() for turn in exchange)]))
+
+
+def sets_of(axes: Sequence[Axis]) -> Iterator[tuple[Axis, ...]]:
+    """Sets of axes, small ones first: those of other labels of the same number need not be exchanged too."""
+    least = 1 if len(axes) <= IMAGES.most_axes else len(axes)
+    for count in range(least, len(axes) + 1):
+        yield from combinations(axes, count)
+
+
+def ways(axes: Sequence[Axis], j: int, k: int) -> list[tuple[Indices, Array]]:
+    """The coordinates of axes, and the shares by which two labels differ in them."""
+    return [(axis.at, axis.basis[j] - axis.basis[k]) for axis in axes]
+
+
+def swapped(axes: Sequence[Axis], j: int, k: int) -> Exchange:
+    """Two labels in each other's place."""
+    order = np.arange(len(axes[0].basis))
+    order[[j, k]] = k, j
+    return relabelled(axes, order)
+
+
+def relabelled(axes: Sequence[Axis], order: Indices) -> Exchange:
+    """Labels in another order."""
+    return tuple(Turn(axis.at, axis.basis.T @ axis.basis[order]) for axis in axes)
+
+
+def moved_within(order: Indices, alike: set[tuple[int, int]]) -> bool:
+    """Whether labels come only where one is that may be exchanged with them."""
+    return all(j == k or (min(j, k), max(j, k)) in alike for j, k in enumerate(order.tolist()))

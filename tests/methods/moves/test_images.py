@@ -4,14 +4,16 @@ from itertools import product
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 import ppl
 from ppl.kernel.advi.coordinates import Scaled
 from ppl.kernel.advi.gaussian import Gaussian
 from ppl.kernel.advi.target import Target
-from ppl.methods.moves.images import OneImage, images_of, near_images, put_back
+from ppl.methods.moves.images import OneImage, images_of, near_images, put_back, turned
 from ppl.methods.moves.sampler import Sampler
 from ppl.records import dataclass
+from ppl.run.posterior_target import PosteriorTarget
 
 SQUARE = """
 data { real x; real<lower=0> s; }
@@ -61,12 +63,12 @@ def test_every_sign_of_every_factor_in_every_order_is_an_image(count):
     assert [part.tolist() for part in sorted(found.components, key=min)] == [
         [k, count + k] for k in range(count)
     ]
-    assert len(found.orders) == [1, 1, 2, 6][count] and np.exp(found.log_count) == pytest.approx(
-        2**count * len(found.orders)
+    assert len(found.exchanges) == [1, 1, 2, 6][count] and np.exp(found.log_count) == pytest.approx(
+        2**count * len(found.exchanges)
     )
     u = np.random.default_rng(2).normal(size=(50, 2 * count + 1))
     at = Factors(count).log_densities(u)
-    every = list(product(range(len(found.orders)), *[[False, True]] * count))
+    every = list(product(range(len(found.exchanges)), *[[False, True]] * count))
     everywhere = [found.image(u, np.full(50, order), np.tile(changes, (50, 1))) for order, *changes in every]
     for there in everywhere:
         np.testing.assert_allclose(Factors(count).log_densities(there), at, rtol=1e-12)
@@ -75,7 +77,7 @@ def test_every_sign_of_every_factor_in_every_order_is_an_image(count):
 
 
 def test_factors_that_differ_keep_their_order():
-    assert len(images(Factors(2, second=0.2)).orders) == 1
+    assert len(images(Factors(2, second=0.2)).exchanges) == 1
 
 
 @pytest.mark.parametrize("target, at", [(Factors(2, off=0.01), 2.0), (Factors(1), 0.1)])
@@ -148,3 +150,67 @@ def test_a_mode_near_an_image_is_told_by_its_signs():
     (signs,) = near_images(target, q, None, rng)
     np.testing.assert_array_equal(signs, [-1, -1, 1])
     assert near_images(Factors(1, off=5.0), q, None, rng) == []  # so much lower that it has next to no mass
+
+
+TOPICS = """
+data { int V; int M; int K; vector[K] alpha; array[V] vector[M] n; }
+parameters { array[M] simplex[K] theta; array[K] simplex[V] phi; vector[K] other; }
+model {
+  other ~ normal(3, 1);
+  for (m in 1:M) theta[m] ~ dirichlet(alpha);
+  for (v in 1:V) for (m in 1:M) {
+    real p = 0;
+    for (k in 1:K) p += theta[m, k] * phi[k, v];
+    target += n[v, m] * log(p);
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("alpha, count", [([1, 1], 2), ([1, 1, 1], 6), ([1, 1, 2], 2), ([1, 2], 0)])
+def test_labels_are_exchanged_in_all_axes_that_they_have(alpha, count):
+    """One labelling of two topics was called good; `other` has an axis of that size, and no part in it."""
+    n = np.random.default_rng(1).poisson(5, (4, 3))
+    data = {"V": 4, "M": 3, "K": len(alpha), "alpha": alpha, "n": n}
+    target = PosteriorTarget(ppl.compile_model(TOPICS).condition(data))
+    rng = np.random.default_rng(2)
+    mean = np.append(rng.normal(size=target.dim - len(alpha)), np.full(len(alpha), 3.0))
+    q = Gaussian(mean, np.full(target.dim, 0.1))
+    found = images_of(target, q, rng)
+    assert (found is None) == (count == 0)
+    if found is not None:
+        assert len(found.exchanges) == count and not found.components
+        assert found.exchanged.max() < target.dim - len(alpha)
+        u = rng.normal(size=(20, target.dim))
+        everywhere = [turned(u, exchange) for exchange in found.exchanges]
+        for there in everywhere:
+            np.testing.assert_allclose(target.log_densities(there), target.log_densities(u), rtol=1e-12)
+            np.testing.assert_allclose(found.put_back(there), found.put_back(u), atol=1e-12)
+        assert len({each.tobytes() for each in everywhere}) == count
+        assert found.are_own(q.mean[None]).all()
+
+
+def test_a_mixture_is_spread_over_its_labels_and_knows_the_evidence():
+    program = """
+    data { int N; vector[N] y; }
+    parameters { simplex[2] w; vector[2] m; }
+    model {
+      m ~ normal(0, 3);
+      for (i in 1:N) target += log_sum_exp(log(w[1]) + normal_lpdf(y[i] | m[1], 1),
+                                           log(w[2]) + normal_lpdf(y[i] | m[2], 1));
+    }
+    """
+    y = np.array([-2.0, -2.5, -1.4, 3.1, 2.2])
+    fit = ppl.compile_model(program).condition({"N": len(y), "y": y}).variational(seed=1)
+    m, w = np.linspace(-12, 12, 193), (np.arange(40) + 0.5) / 40
+    one = norm.pdf(y[:, None], m)  # (y, m)
+    terms = w[:, None, None] * one[:, None, :, None] + (1 - w)[:, None, None] * one[:, None, None, :]
+    density = terms.prod(axis=0) * norm.pdf(m, 0, 3)[:, None] * norm.pdf(m, 0, 3)
+    evidence = np.log(density.sum() * (m[1] - m[0]) ** 2 / len(w))
+    assert fit.log_evidence.value == pytest.approx(evidence, abs=4 * fit.log_evidence.se + 1e-3)
+    assert "exchanging the labels of w, m" in fit.judgement and fit.level == "usable"
+    draws, least = fit.stan_variable("m"), np.minimum.outer(m, m)
+    marginal = density.sum(axis=0)
+    mean = (marginal.sum(axis=1) @ m) / marginal.sum()
+    assert draws.mean(axis=0) == pytest.approx([mean, mean], abs=0.25)
+    assert draws.min(axis=1).mean() == pytest.approx((marginal * least).sum() / marginal.sum(), abs=0.1)
