@@ -29,11 +29,11 @@ from ppl.late import LateModule, linalg, special
 from ppl.records import dataclass, replace
 
 Array = Any  # an ndarray, a NumPy scalar, or a tracer of the namespace in use
-State = tuple[Array, ...]
+ScanState = tuple[Array, ...]
 Adjoints = Callable[[Array], list[Array]]
 Forward = Callable[[Sequence[Array], Sequence[int]], tuple[Array, Adjoints]]
 Joint = Callable[[Forward, Sequence[Array]], Array]
-Step = Callable[..., tuple[State, Array]]
+ScanStep = Callable[..., tuple[ScanState, Array]]
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Namespace:
     add_all: Callable[..., Array]
     node: Callable[["Node", tuple[Array, ...]], Array]
     rarely: Callable[[Array, Callable[[], Array], Array], Array]
-    settle: Callable[[Sequence["Step"], "State", int], "State"]
+    settle: Callable[[Sequence["ScanStep"], "ScanState", int], "ScanState"]
     scan: Callable[..., tuple[Array, ...]] | None = None
     joint_vjp: Joint | None = None
 
@@ -204,7 +204,7 @@ def _rarely(condition: Array, value: Callable[[], Array], otherwise: Array) -> A
     return value() if np.any(_unbox(condition)) else otherwise
 
 
-def _settle(steps: Sequence[Step], state: State, most: int) -> State:
+def _settle(steps: Sequence[ScanStep], state: ScanState, most: int) -> ScanState:
     for i in range(most):
         state, unsettled = steps[i % len(steps)](i // len(steps), *state)
         if not np.any(unsettled):

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ppl
-from ppl.data import Expected, Inputs, check_value, load_data, misspelt, read_value, unknown_names
+from ppl.data import ExpectedData, Inputs, check_value, load_data, misspelt, read_value, unknown_names
 from ppl.errors import DataError
 from ppl.source import SourceText, Span
 from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
@@ -25,7 +25,7 @@ def wanted(declaration, dims=(), sizes=()):
     name = declaration.split()[-1]
     source = SourceText(f"data {{\n  int N;\n  int K;\n  {declaration};\n}}\n", "a.stan")
     span = Span(source, 4, 3, 4, len(declaration) + 4)
-    return Expected(name, array_of(element, len(dims)), dims, sizes, span)
+    return ExpectedData(name, array_of(element, len(dims)), dims, sizes, span)
 
 
 def refusal(value, want, **others):

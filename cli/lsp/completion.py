@@ -14,23 +14,23 @@ from ppl.kernel.language.calls import DENSITY_SUFFIXES, suffix_of
 from ppl.kernel.language.declarations import CONSTRAINED
 from ppl.kernel.language.higher_order import HIGHER_ORDER
 from ppl.kernel.language.laplace import LAPLACE, STATEMENTS
-from ppl.kernel.language.scope import Block
+from ppl.kernel.language.scope import BlockName
 from ppl.source import SourceText
 from ppl.stdlib.library import standard
 from ppl.types import NAMED
 
 Kind = types.CompletionItemKind
-WITH_TARGET = (Block.TRANSFORMED_PARAMETERS, Block.MODEL, Block.FUNCTIONS)
-ONLY_IN: Mapping[str, tuple[Block, ...]] = {
-    "return": (Block.FUNCTIONS,),
+WITH_TARGET = (BlockName.TRANSFORMED_PARAMETERS, BlockName.MODEL, BlockName.FUNCTIONS)
+ONLY_IN: Mapping[str, tuple[BlockName, ...]] = {
+    "return": (BlockName.FUNCTIONS,),
     "target": WITH_TARGET,
-    "jacobian": (Block.TRANSFORMED_PARAMETERS, Block.FUNCTIONS),
+    "jacobian": (BlockName.TRANSFORMED_PARAMETERS, BlockName.FUNCTIONS),
 }
 """Words that the grammar has everywhere and the checker does not."""
-ENDINGS: Mapping[str, tuple[Block, ...]] = {
-    "rng": (Block.TRANSFORMED_DATA, Block.GENERATED_QUANTITIES, Block.FUNCTIONS),
-    "lupdf": (Block.MODEL, Block.FUNCTIONS),
-    "lupmf": (Block.MODEL, Block.FUNCTIONS),
+ENDINGS: Mapping[str, tuple[BlockName, ...]] = {
+    "rng": (BlockName.TRANSFORMED_DATA, BlockName.GENERATED_QUANTITIES, BlockName.FUNCTIONS),
+    "lupdf": (BlockName.MODEL, BlockName.FUNCTIONS),
+    "lupmf": (BlockName.MODEL, BlockName.FUNCTIONS),
     "jacobian": ONLY_IN["jacobian"],
 }
 """The same of functions by the last word of their names."""
@@ -63,7 +63,7 @@ def words(may: Expected) -> Iterator[types.CompletionItem]:
             yield types.CompletionItem(word, kind=kind, sort_text=f"2{word}", data=word)
 
 
-def variables(view: View, block: Block) -> Iterator[types.CompletionItem]:
+def variables(view: View, block: BlockName) -> Iterator[types.CompletionItem]:
     program, facts = view.analysis.program, view.analysis.facts
     for symbol, _ in visible(program, facts, block, view.file, view.line, view.column):
         detail = f"{symbol.type or ''} ({symbol.block.value})".strip()
@@ -79,7 +79,7 @@ def own_functions(view: View) -> Iterator[types.CompletionItem]:
         yield types.CompletionItem(name, kind=Kind.Function, detail=detail, sort_text=f"1{name}")
 
 
-def library_functions(block: Block) -> Iterator[types.CompletionItem]:
+def library_functions(block: BlockName) -> Iterator[types.CompletionItem]:
     for name in (*standard().callees, *HIGHER_ORDER, *LAPLACE):
         if block in ENDINGS.get(suffix_of(name), (block,)):
             yield types.CompletionItem(name, kind=Kind.Function, sort_text=f"3{name}", data=name)

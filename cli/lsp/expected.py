@@ -10,9 +10,9 @@ from lark.exceptions import UnexpectedInput
 
 from ppl.errors import MOST_ERRORS, ModelError
 from ppl.kernel.language.declarations import CONSTRAINED
-from ppl.kernel.language.include import Expanded, Line, expand, lines_between
+from ppl.kernel.language.include import Expanded, IncludedLine, expand, lines_between
 from ppl.kernel.language.lalr import parser
-from ppl.kernel.language.scope import Block
+from ppl.kernel.language.scope import BlockName
 from ppl.programs.recovery import mend
 from ppl.programs.syntax_errors import explain
 from ppl.programs.syntax_rules import BLOCKS, NAME
@@ -43,7 +43,7 @@ class Expected:
 
     words: tuple[str, ...]
     place: Place
-    block: Block | None
+    block: BlockName | None
 
 
 def expected(source: SourceText, offset: int, include_paths: Sequence[str | Path] = ()) -> Expected | None:
@@ -55,7 +55,7 @@ def expected(source: SourceText, offset: int, include_paths: Sequence[str | Path
         return None
     head = source.text[:offset]
     stop = Stop(plain(source, head), offset, accepted(replace(source, text=head), include_paths))
-    block = next((block for block in Block if block.value == stop.block), None)
+    block = next((block for block in BlockName if block.value == stop.block), None)
     words = tuple(word for word in WORDS if any(stands_for(t, word) for t in stop.accepts))
     if stop.takes_name():
         place = Place.DISTRIBUTION if stop.before.endswith("~") else Place.NOTHING
@@ -88,7 +88,7 @@ def separators(text: str) -> int:
 def plain(source: SourceText, text: str) -> Expanded:
     """The text alone, its includes left out."""
     own = replace(source, text=text)
-    return Expanded(list(lines_between(own, 0, len(text))) or [Line("", own, 1)], text)
+    return Expanded(list(lines_between(own, 0, len(text))) or [IncludedLine("", own, 1)], text)
 
 
 def in_comment(text: str, offset: int) -> bool:

@@ -10,7 +10,7 @@ from ppl.cli.lsp.diagnostics import before
 from ppl.cli.lsp.positions import Positions
 from ppl.cli.lsp.symbols import Name, declaration, frames
 from ppl.kernel.language import ast
-from ppl.kernel.language.scope import Block
+from ppl.kernel.language.scope import BlockName
 from ppl.programs.recovery import closing
 from ppl.programs.syntax_rules import BLOCK
 from ppl.programs.syntax_stop import blanked
@@ -18,12 +18,12 @@ from ppl.programs.syntax_stop import blanked
 HEAD = re.compile(rf"{BLOCK}\s*\{{")
 
 
-def blocks(text: str) -> Iterator[tuple[Block, int, int, int]]:
+def blocks(text: str) -> Iterator[tuple[BlockName, int, int, int]]:
     """Each block with the offsets where its name begins and ends and where its closing brace does."""
     code, at = blanked(text), 0
     while (found := HEAD.search(code, at)) is not None:
         at = closing(code, found.end() - 1)
-        yield Block(" ".join(found["name"].split())), found.start(), found.end("name"), at
+        yield BlockName(" ".join(found["name"].split())), found.start(), found.end("name"), at
 
 
 def outline(found: Analysis, positions: Positions) -> list[types.DocumentSymbol]:
@@ -60,8 +60,8 @@ def top_names(found: Analysis) -> list[Name]:
     ]
 
 
-def is_top(around: tuple[ast.Node | Block, ...]) -> bool:
-    return isinstance(around[0], ast.Program) and (len(around) == 1 or around[1:] == (Block.MODEL,))
+def is_top(around: tuple[ast.Node | BlockName, ...]) -> bool:
+    return isinstance(around[0], ast.Program) and (len(around) == 1 or around[1:] == (BlockName.MODEL,))
 
 
 def inside(inner: types.Range, whole: types.Range) -> bool:

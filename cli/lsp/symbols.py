@@ -11,7 +11,7 @@ from ppl.kernel.language.facts import Facts, UserMatch
 from ppl.kernel.language.higher_order import HIGHER_ORDER
 from ppl.kernel.language.laplace import LAPLACE
 from ppl.kernel.language.printer import argument, declared, unsized
-from ppl.kernel.language.scope import Block, Symbol, UserFunction
+from ppl.kernel.language.scope import BlockName, Symbol, UserFunction
 from ppl.kernel.language.walk import children, walk
 from ppl.records import dataclass
 from ppl.source import Span
@@ -155,7 +155,7 @@ def signature(f: ast.FunctionDef) -> str:
 
 # --- Scope ---------------------------------------------------------------------------------------
 
-Frames = tuple[ast.Node | Block, ...]
+Frames = tuple[ast.Node | BlockName, ...]
 """Where a name may be used: the node, or the block of the program, and those around it, outermost first."""
 
 
@@ -168,7 +168,7 @@ def frames(program: ast.Program) -> Iterator[tuple[ast.Node, Frames]]:
     for s in (*program.data, *program.transformed_data, *program.parameters, *program.transformed_parameters):
         yield from inside(s, (program,))
     for s in program.model:
-        yield from inside(s, (program, Block.MODEL))
+        yield from inside(s, (program, BlockName.MODEL))
     for s in program.generated_quantities:
         yield from inside(s, (program,))
 
@@ -182,12 +182,12 @@ def inside(s: ast.Statement, around: Frames) -> Iterator[tuple[ast.Node, Frames]
         yield from inside(part, around)
 
 
-ORDER = tuple(Block)
+ORDER = tuple(BlockName)
 """The blocks as they stand in a program."""
 
 
 def visible(
-    program: ast.Program, facts: Facts, block: Block, file: str, line: int, column: int
+    program: ast.Program, facts: Facts, block: BlockName, file: str, line: int, column: int
 ) -> list[tuple[Symbol, ast.Node]]:
     """The variables that may be used at a place in a block of the program, with what declares them."""
     found = []
@@ -200,17 +200,17 @@ def visible(
     return found
 
 
-def before(symbol: Symbol, block: Block, file: str, line: int, column: int) -> bool:
+def before(symbol: Symbol, block: BlockName, file: str, line: int, column: int) -> bool:
     """Whether it is declared above."""
     if symbol.block is not block:
         return ORDER.index(symbol.block) < ORDER.index(block)
     return symbol.span.source.name != file or (symbol.span.line, symbol.span.column) < (line, column)
 
 
-def reaches(frame: ast.Node | Block, block: Block, file: str, line: int, column: int) -> bool:
+def reaches(frame: ast.Node | BlockName, block: BlockName, file: str, line: int, column: int) -> bool:
     """Whether what is visible in a frame is so at a place."""
-    if isinstance(frame, Block):
+    if isinstance(frame, BlockName):
         return frame is block
     if isinstance(frame, ast.Program):
-        return block is not Block.FUNCTIONS
+        return block is not BlockName.FUNCTIONS
     return frame.span.source.name == file and frame.span.holds(line, column)

@@ -5,10 +5,10 @@ from ppl.data.inputs import Inputs, Rows, merged, misspelt, unknown_names, unrea
 from ppl.data.load import Frame, Given, load_data, of_json
 from ppl.data.on_disk import open_array, with_arrays
 from ppl.data.read import check_value, read_value
-from ppl.kernel.density.expected import Expected
+from ppl.kernel.density.expected import ExpectedData
 
 __all__ = [
-    "Expected",
+    "ExpectedData",
     "Frame",
     "Given",
     "Inputs",

@@ -5,7 +5,7 @@ from typing import Any
 
 from ppl.data.values import described
 from ppl.errors import DataError
-from ppl.kernel.density.expected import Expected
+from ppl.kernel.density.expected import ExpectedData
 from ppl.printable import printable
 from ppl.records import dataclass, field, replace
 from ppl.spelling import ROUGHLY_LIKE, fold, nearest
@@ -97,7 +97,7 @@ ALIKE = 0.75
 """The ratio of difflib from which two names, both in use, are taken for one: `y1` and `y` have less."""
 
 
-def find(inputs: Inputs, expected: Expected, known: Iterable[str] = ()) -> Any:
+def find(inputs: Inputs, expected: ExpectedData, known: Iterable[str] = ()) -> Any:
     """The raw value of `y`, or of an item `t.2.1` of a tuple.
 
     Raises:
@@ -117,7 +117,7 @@ def find(inputs: Inputs, expected: Expected, known: Iterable[str] = ()) -> Any:
     return value
 
 
-def tuple_item(inputs: Inputs, expected: Expected, value: Any, name: str, item: int) -> Any:
+def tuple_item(inputs: Inputs, expected: ExpectedData, value: Any, name: str, item: int) -> Any:
     """Item `item`, from 1, of a tuple; of an array of tuples the array of the items."""
     match value:
         case list():
@@ -134,7 +134,7 @@ def tuple_item(inputs: Inputs, expected: Expected, value: Any, name: str, item: 
     raise DataError(f"{where} {found}, but {expected.declaration} needs {needs}", expected.name, "PPL902")
 
 
-def missing(inputs: Inputs, expected: Expected, name: str, known: Iterable[str]) -> str:
+def missing(inputs: Inputs, expected: ExpectedData, name: str, known: Iterable[str]) -> str:
     """One line for the variable, one for each other that is missing too."""
     names = list(dict.fromkeys([name, *known]))
     absent = [n for n in names if n not in inputs.values]

@@ -10,7 +10,7 @@ import numpy as np
 from ppl.data.inputs import Inputs
 from ppl.data.values import DATES, Misfit, Numbers, is_missing, layers, place
 from ppl.errors import DataError, first_few
-from ppl.kernel.density.expected import Expected
+from ppl.kernel.density.expected import ExpectedData
 from ppl.records import dataclass, replace
 
 Levels = tuple[str, ...]
@@ -41,7 +41,7 @@ class Factor:
 class Bounds:
     """An int variable of the data: its declaration, and the bounds that are a number or the name of one."""
 
-    declared: Expected
+    declared: ExpectedData
     lower: int
     upper: int | str
 
@@ -212,7 +212,7 @@ def column_of(series: Any) -> Any:
 # --- Words for what is no factor ----------------------------------------------------------------
 
 
-def hint_for_words(value: Any, expected: Expected) -> str:
+def hint_for_words(value: Any, expected: ExpectedData) -> str:
     """What to write where words stand for a variable that is declared as numbers without levels."""
     if not (words := words_of(value)) or not words.are_text:
         return ""

@@ -15,7 +15,7 @@ from ppl.data.read_only import aligned, is_read_only
 from ppl.data.shares import Share
 from ppl.data.values import TO_MODEL, Misfit, Numbers, as_array, pairs, place
 from ppl.errors import DataError
-from ppl.kernel.density.expected import Expected, Shape, written
+from ppl.kernel.density.expected import ExpectedData, Shape, written
 from ppl.stdlib.constraints.record import Constraint
 from ppl.stdlib.constraints.table import ELEMENTWISE
 from ppl.stdlib.functions.operators import LARGEST_INT, LOWEST_INT
@@ -24,7 +24,7 @@ FIRST_INDEX = re.compile(r"^\[(\d+)")
 """The row of an element that a constraint's sentence begins with."""
 
 
-def read_value(inputs: Inputs, expected: Expected, known: Iterable[str] = ()) -> Any:
+def read_value(inputs: Inputs, expected: ExpectedData, known: Iterable[str] = ()) -> Any:
     """The value of one variable: int, float or complex for a scalar, else an ndarray of int64, float64 or
     complex128.
 
@@ -57,7 +57,7 @@ def read_value(inputs: Inputs, expected: Expected, known: Iterable[str] = ()) ->
     return array if expected.shape else array.item()
 
 
-def joined(parts: Any, expected: Expected) -> Any:
+def joined(parts: Any, expected: ExpectedData) -> Any:
     """Complex numbers from their real and imaginary parts, which lie along the last axis."""
     if isinstance(parts, Share):
         return replace(parts, shape=expected.shape, values=joined(parts.values, expected))
@@ -65,14 +65,14 @@ def joined(parts: Any, expected: Expected) -> Any:
     return numbers if expected.shape else numbers.item()
 
 
-def read_share(share: Share, expected: Expected) -> Share:
+def read_share(share: Share, expected: ExpectedData) -> Share:
     """The same of a variable of which some rows are at hand."""
     if share.shape != expected.shape:
         raise Misfit(f"{expected.name} has shape {written(share.shape)}")
     return replace(share, values=converted(share.values, expected))
 
 
-def converted(array: Numbers, expected: Expected) -> Numbers:
+def converted(array: Numbers, expected: ExpectedData) -> Numbers:
     """The numbers as int64 or doubles, as they are declared."""
     return integers(array, expected) if expected.is_int else doubles(array)
 
@@ -82,7 +82,7 @@ def renumbered(rows: Numbers | range, sentence: str) -> str:
     return re.sub(r"\[(\d+)", lambda index: f"[{int(rows[int(index[1]) - 1]) + 1}", sentence, count=1)
 
 
-def column_hint(inputs: Inputs, expected: Expected) -> str:
+def column_hint(inputs: Inputs, expected: ExpectedData) -> str:
     """What to do about a column that is declared as a single number."""
     if expected.shape or expected.name not in inputs.columns:
         return ""
@@ -90,7 +90,11 @@ def column_hint(inputs: Inputs, expected: Expected) -> str:
 
 
 def check_value(
-    value: Any, expected: Expected, constraint: Constraint, args: Sequence[Any], inputs: Inputs | None = None
+    value: Any,
+    expected: ExpectedData,
+    constraint: Constraint,
+    args: Sequence[Any],
+    inputs: Inputs | None = None,
 ) -> None:
     """Hold a value against its declared constraint; `inputs` say where it is from, for the message.
 
@@ -113,7 +117,7 @@ def check_value(
 
 
 def fault_in_blocks(
-    value: Any, expected: Expected, constraint: Constraint, args: Sequence[Any]
+    value: Any, expected: ExpectedData, constraint: Constraint, args: Sequence[Any]
 ) -> str | None:
     """What `constraint.check` says, without an array on disk being in memory as a whole."""
     if isinstance(value, Share):
@@ -145,7 +149,7 @@ def doubles(array: Numbers) -> Numbers:
     return aligned(array, np.float64)
 
 
-def shaped(array: Numbers, expected: Expected) -> Numbers:
+def shaped(array: Numbers, expected: ExpectedData) -> Numbers:
     """The array in the expected shape; where that has no elements, an empty list will do."""
     found, shape = array.shape, expected.shape
     if found == shape:
@@ -169,7 +173,7 @@ def shape_hint(array: Numbers, shape: Shape) -> str:
     return ""
 
 
-def integers(array: Numbers, expected: Expected) -> Numbers:
+def integers(array: Numbers, expected: ExpectedData) -> Numbers:
     """Whole numbers of 32 bits, as int64; 10.0 is one."""
     first = 0
     for block in blocks(array) if is_mapped(array) else (array,):

@@ -8,12 +8,12 @@ from numpy.typing import NDArray
 
 from ppl.arrays import NUMPY
 from ppl.kernel.advi.target import Axis
-from ppl.kernel.emit.runtime import Place
+from ppl.kernel.emit.runtime import ParameterPlace
 from ppl.stdlib.constraints.record import Constraint, Shape
 from ppl.stdlib.constraints.sum_to_zero import expand
 
 
-def axes_of(u: NDArray[np.intp], place: Place, constraint: Constraint, size: int) -> Iterator[Axis]:
+def axes_of(u: NDArray[np.intp], place: ParameterPlace, constraint: Constraint, size: int) -> Iterator[Axis]:
     """Those so long of a parameter whose elements are `u`; where a value has other elements than its entries,
     as a covariance has, array axes alone.
     """
@@ -29,7 +29,7 @@ def axes_of(u: NDArray[np.intp], place: Place, constraint: Constraint, size: int
             yield Axis(np.moveaxis(u.reshape(*widths, -1), axis, 0).reshape(width, -1), basis)
 
 
-def fewer_elements(place: Place, constraint: Constraint) -> Shape | None:
+def fewer_elements(place: ParameterPlace, constraint: Constraint) -> Shape | None:
     """By how much the axes of a value are longer than those of its elements; None where it has others."""
     count, axes = prod(place.shape[len(place.dims) :]), len(place.core)
     for fewer in ((0,) * axes, constraint.fewer or (1,) * axes):

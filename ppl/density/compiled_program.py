@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ppl.arrays import NUMPY, Namespace, TapeNode
 from ppl.compilation.phases import Compilation
 from ppl.compilation.traits import Traits
-from ppl.data import Expected, Frame, Inputs, load_data, with_declared_names
+from ppl.data import ExpectedData, Frame, Inputs, load_data, with_declared_names
 from ppl.data.blocks import is_mapped
 from ppl.data.levels import Bounds, coded, with_sizes
 from ppl.data.shares import shared_names
@@ -258,7 +258,7 @@ def bounds_of(model: CompiledProgram) -> list[Bounds]:
         if v.constraint in ("upper", "lower_upper") and element_type(v.type) == INT:
             lower, upper = (1, *(bound_value(argument, sizes) for argument in v.arguments))[-2:]
             if upper is not None and isinstance(lower, int):
-                found.append(Bounds(Expected(v.name, v.type, (), (), v.span), lower, upper))
+                found.append(Bounds(ExpectedData(v.name, v.type, (), (), v.span), lower, upper))
     return found
 
 

@@ -26,7 +26,7 @@ from ppl.kernel.density.layout import Data, free_names, parameters_of
 from ppl.kernel.density.reading import leaves
 from ppl.kernel.draws.names import Labels, Sized, column_names, flat, sized
 from ppl.kernel.emit.located import located
-from ppl.kernel.emit.runtime import DrawsRejected, Place, joined
+from ppl.kernel.emit.runtime import DrawsRejected, ParameterPlace, joined
 from ppl.kernel.ir.nodes import Declared
 from ppl.memory import ARRAY_SIZES, available
 from ppl.optimise.forms import ARRAYS, VALUES
@@ -206,7 +206,7 @@ class LogDensity:
         return [name for p in parameters for name in entries[p.name] or free_names(p, p.name)]
 
     @property
-    def places(self) -> Mapping[str, Place]:
+    def places(self) -> Mapping[str, ParameterPlace]:
         """Where each parameter lies in `u`, by its name."""
         return self.d.places
 

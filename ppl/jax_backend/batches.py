@@ -15,7 +15,7 @@ from ppl.jax_backend.namespace import JAX
 from ppl.jax_backend.not_traceable import NotTraceable
 from ppl.jax_backend.target import CompiledTarget, first_traceable
 from ppl.jax_backend.traceable import Trace
-from ppl.kernel.advi.fused_steps import Place
+from ppl.kernel.advi.fused_steps import AffineMap
 from ppl.kernel.advi.optimise import Algorithm, Run
 from ppl.kernel.advi.target import Forwarding, Target
 from ppl.kernel.emit.text import python_name
@@ -115,7 +115,7 @@ class CompiledByRows(Forwarding):
         return replace(batch, arguments=arguments, largest=width)
 
     def fused_steps(
-        self, algorithm: Algorithm, run: Run, noise: Floats, count: int, place: Place | None, rows: Rows
+        self, algorithm: Algorithm, run: Run, noise: Floats, count: int, place: AffineMap | None, rows: Rows
     ) -> Run | None:
         """The run `count` iterations on, each on its own rows; see `fused_steps.FusedSteps`."""
         return self.batch.fused_steps(algorithm, run, noise, count, place, rows)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ppl.jax_backend.not_traceable import NotTraceable
 from ppl.kernel.density.layout import Data
-from ppl.kernel.emit.runtime import Place
+from ppl.kernel.emit.runtime import ParameterPlace
 from ppl.records import dataclass, field
 
 BAKED = ("", "biu", "biuf")
@@ -43,7 +43,7 @@ class Shape:
 
     structure: Any
     fixed: tuple[Fixed | None, ...]
-    places: tuple[tuple[str, Place], ...]
+    places: tuple[tuple[str, ParameterPlace], ...]
 
     @cached_property
     def hash(self) -> int:

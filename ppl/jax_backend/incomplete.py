@@ -18,7 +18,7 @@ import jax.scipy.special
 import numpy as np
 from scipy.special import zeta
 
-from ppl.arrays import Array, Namespace, State
+from ppl.arrays import Array, Namespace, ScanState
 from ppl.jax_backend.special import digamma
 from ppl.stdlib.special import incomplete_beta, incomplete_gamma
 from ppl.stdlib.special.constants import LOG_TWO
@@ -64,7 +64,7 @@ def _both(
 def _log_rest(xp: Namespace, a: Array, log_head: Array, ratio: Callable[[int], Array]) -> Array:
     """log(1 - exp(log_head) (1 + a sum of c_n / (a + n))), where c_n is ratio(n) c_{n-1} and c_0 = 1."""
 
-    def add(m: int, c: Array, total: Array) -> tuple[State, Array]:
+    def add(m: int, c: Array, total: Array) -> tuple[ScanState, Array]:
         n = m + 1
         c = c * ratio(n)
         total = total + c / (a + n)

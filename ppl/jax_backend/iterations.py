@@ -14,7 +14,7 @@ import numpy as np
 from ppl.jax_backend.jit import CompileProfile, jitted, largest_part
 from ppl.jax_backend.namespace import JAX
 from ppl.kernel.advi.estimators.reparameterised import elbo_gradient
-from ppl.kernel.advi.optimise import State, stepped
+from ppl.kernel.advi.optimise import IterationState, stepped
 from ppl.kernel.advi.triangular import times, transposed_times
 from ppl.records import dataclass, field, fields, replace
 
@@ -25,7 +25,7 @@ SHORT_ARRAY = 1_000
 """Numbers that cost less to be copied than an array of their own does to be carried."""
 
 
-def packed(state: State, xp: Any = np) -> list[Traced]:
+def packed(state: IterationState, xp: Any = np) -> list[Traced]:
     """Its arrays, the short ones in one vector of doubles, which is the first.
 
     Every array that compiled code takes, carries and gives costs microseconds, as much as an iteration does.
@@ -35,7 +35,7 @@ def packed(state: State, xp: Any = np) -> list[Traced]:
     return [short, *(a for a in arrays if a.size > SHORT_ARRAY)]
 
 
-def unpacked(arrays: list[Traced], like: State) -> State:
+def unpacked(arrays: list[Traced], like: IterationState) -> IterationState:
     """The state that was packed, in the shapes and types of another."""
     leaves, structure = jax.tree_util.tree_flatten(like)
     (short, *long), found, end = arrays, [], 0
@@ -45,7 +45,7 @@ def unpacked(arrays: list[Traced], like: State) -> State:
             continue
         begin, end = end, end + size
         found.append(short[begin:end].reshape(np.shape(leaf)).astype(np.result_type(leaf)))
-    state: State = jax.tree_util.tree_unflatten(structure, found)
+    state: IterationState = jax.tree_util.tree_unflatten(structure, found)
     return state
 
 
@@ -95,7 +95,7 @@ def iterate(parts: Parts, densities: LogDensities, arrays: Traced, ahead: Ahead)
     """
     parts, family = parts.with_eta(ahead.eta), parts.family
     zeros = np.zeros(family.size)
-    like = State(0, zeros, zeros, zeros, parts.step_rule.init(zeros), 0.0)
+    like = IterationState(0, zeros, zeros, zeros, parts.step_rule.init(zeros), 0.0)
 
     def once(at: tuple[Traced, Traced]) -> tuple[Traced, Traced]:
         k, before = at

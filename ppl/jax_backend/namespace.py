@@ -19,7 +19,7 @@ import numpy as np
 import scipy.linalg
 import scipy.special
 
-from ppl.arrays import NUMPY, Array, Namespace, Node, Slope, State, Step, inexact, without_share
+from ppl.arrays import NUMPY, Array, Namespace, Node, ScanState, ScanStep, Slope, inexact, without_share
 from ppl.jax_backend import special
 from ppl.jax_backend.hosted import hosted
 from ppl.jax_backend.incomplete import VALUES
@@ -218,30 +218,30 @@ def _rarely(condition: Array, value: Callable[[], Array], otherwise: Array) -> A
     return jax.lax.cond(jnp.any(condition), lambda: jnp.asarray(value(), otherwise.dtype), lambda: otherwise)
 
 
-def _settle(steps: Sequence[Step], start: State, most: int) -> State:
+def _settle(steps: Sequence[ScanStep], start: ScanState, most: int) -> ScanState:
     """Some rounds at a time, which XLA makes one piece of code: what has settled is looked at after them."""
     rounds = -(-STEPS_AT_A_TIME // len(steps))
 
-    def some(m: Array, state: State) -> tuple[State, Array]:
+    def some(m: Array, state: ScanState) -> tuple[ScanState, Array]:
         unsettled: Array = True
         for k in range(rounds):
             for step in steps:
                 state, unsettled = step(m + k, *state)
         return state, jnp.any(unsettled)
 
-    def after(at: tuple[Array, Array, State]) -> tuple[Array, Array, State]:
+    def after(at: tuple[Array, Array, ScanState]) -> tuple[Array, Array, ScanState]:
         m, _, state = at
         state, unsettled = some(m, state)
         return m + rounds, unsettled, tuple(map(jnp.asarray, state))
 
-    def goes_on(at: tuple[Array, Array, State]) -> Array:
+    def goes_on(at: tuple[Array, Array, ScanState]) -> Array:
         m, unsettled, _ = at
         return unsettled & (m * len(steps) < most)
 
     zero = jnp.asarray(0)
     ends = jax.eval_shape(lambda: some(zero, start)[0])
     wide = tuple(jnp.broadcast_to(jnp.asarray(x, e.dtype), e.shape) for x, e in zip(start, ends, strict=True))
-    found: State = jax.lax.while_loop(goes_on, after, (zero, jnp.asarray(True), wide))[2]
+    found: ScanState = jax.lax.while_loop(goes_on, after, (zero, jnp.asarray(True), wide))[2]
     return found
 
 

@@ -29,7 +29,7 @@ from ppl.jax_backend.target import UNTRACEABLE as CANNOT_TRACE
 from ppl.jax_backend.target import reason
 from ppl.kernel.emit.library import of_every_program
 from ppl.kernel.emit.load import Code
-from ppl.kernel.emit.runtime import Place
+from ppl.kernel.emit.runtime import ParameterPlace
 from ppl.kernel.emit.text import tuple_text
 from ppl.optimise.forms import FOR_JAX
 from ppl.programs.fresh_names import FreshNames
@@ -112,7 +112,7 @@ PLAIN = replace(JAX, node=_value, special=TracedModule(jax.scipy.special, scipy.
 def _named(constrain: Callable[..., Any], names: Mapping[int, str]) -> Callable[..., Any]:
     """A constraint whose value has the parameter's name in the trace; `names` are by the order of places."""
 
-    def with_name(u: Any, place: Place, *args: Any) -> Any:
+    def with_name(u: Any, place: ParameterPlace, *args: Any) -> Any:
         x, log_jacobian = constrain(u, place, *args)
         return checkpoint_name(x, names[place.order]), log_jacobian
 

@@ -16,7 +16,7 @@ from ppl.jax_backend.density import Functions, density_of, prepared
 from ppl.jax_backend.iterations import Ahead, Parts, packed, unpacked
 from ppl.jax_backend.jit import CompileProfile
 from ppl.jax_backend.not_traceable import NotTraceable
-from ppl.kernel.advi.fused_steps import Place
+from ppl.kernel.advi.fused_steps import AffineMap
 from ppl.kernel.advi.optimise import Algorithm, Run
 from ppl.kernel.advi.subsampling import Rows
 from ppl.records import dataclass
@@ -135,7 +135,7 @@ class CompiledTarget(OfPosterior):
         run: Run,
         noise: Floats,
         count: int,
-        place: Place | None,
+        place: AffineMap | None,
         rows: Rows | None = None,
     ) -> Run | None:
         """The run up to `count` iterations on; see `ppl.kernel.advi.fused_steps.FusedSteps`."""

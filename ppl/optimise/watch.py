@@ -13,7 +13,7 @@ from autograd.core import VJPNode
 from autograd.tracer import isbox
 
 from ppl.arrays import NUMPY, backward
-from ppl.kernel.emit.runtime import Place, block
+from ppl.kernel.emit.runtime import ParameterPlace, block
 from ppl.kernel.emit.text import Binding
 from ppl.records import dataclass, field
 from ppl.source import Span
@@ -86,7 +86,7 @@ class Watch:
 
         return watched
 
-    def constrain_lower_upper(self, u: Any, place: Place, lower: Any, upper: Any) -> tuple[Any, Any]:
+    def constrain_lower_upper(self, u: Any, place: ParameterPlace, lower: Any, upper: Any) -> tuple[Any, Any]:
         """Between two bounds, of which the lower must be the lower one."""
         between = np.less(lower, upper)
         if not np.all(between):

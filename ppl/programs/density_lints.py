@@ -11,7 +11,7 @@ from ppl.errors import Fix
 from ppl.kernel.language import ast
 from ppl.kernel.language.facts import Facts
 from ppl.kernel.language.printer import declared, expression
-from ppl.kernel.language.scope import Block, Level, Symbol
+from ppl.kernel.language.scope import AdLevel, BlockName, Symbol
 from ppl.kernel.language.walk import base, definitions, parts, statements, variables
 from ppl.programs import lints
 from ppl.programs.lints import Lint
@@ -71,7 +71,7 @@ def parameters(program: ast.Program) -> Declared:
 def parameter(declared: Declared, facts: Facts, e: ast.Expr) -> ast.Declaration | None:
     """The declaration when `e` is a parameter, or entries of one."""
     symbol = facts.symbols.get(base(e))
-    if symbol is None or symbol.block is not Block.PARAMETERS:
+    if symbol is None or symbol.block is not BlockName.PARAMETERS:
         return None
     return declared.get(symbol.name)
 
@@ -293,11 +293,11 @@ def nonlinear_variables(program: ast.Program, facts: Facts) -> set[Symbol]:
 
 def is_linear(e: ast.Expr, facts: Facts) -> bool:
     """Whether the derivative with respect to the parameters is constant."""
-    if facts.levels.get(e) is Level.DATA:
+    if facts.levels.get(e) is AdLevel.DATA:
         return True
     match e:
         case ast.Binary(op="*" | ".*" | "/" | "./", left=left, right=right):
-            data = [facts.levels[side] is Level.DATA for side in (left, right)]
+            data = [facts.levels[side] is AdLevel.DATA for side in (left, right)]
             scaled = data[0] and "/" not in e.op and is_linear(right, facts)
             return scaled or (data[1] and is_linear(left, facts))
         case ast.Call(name=name) if name not in LINEAR:

@@ -9,7 +9,7 @@ from ppl.errors import Fix
 from ppl.kernel.language import ast
 from ppl.kernel.language.facts import Facts
 from ppl.kernel.language.printer import expression
-from ppl.kernel.language.scope import Block
+from ppl.kernel.language.scope import BlockName
 from ppl.kernel.language.walk import variables
 from ppl.programs.density_lints import densities, parameter, parameters, redeclaration, with_bounds
 from ppl.programs.lints import Lint, funnel
@@ -19,7 +19,7 @@ from ppl.types import INT, REAL
 CONTAINERS = ("real", "vector", "row_vector", "matrix")
 FAMILIES = ("normal", "student_t")
 """Location and scale are their last arguments."""
-DECLARED_BEFORE = (Block.DATA, Block.TRANSFORMED_DATA, Block.PARAMETERS)
+DECLARED_BEFORE = (BlockName.DATA, BlockName.TRANSFORMED_DATA, BlockName.PARAMETERS)
 
 
 class Centred(NamedTuple):

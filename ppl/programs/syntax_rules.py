@@ -5,12 +5,12 @@ from collections.abc import Callable
 from typing import Literal
 
 from ppl.kernel.language.lalr import grammar_text
-from ppl.kernel.language.scope import Block
+from ppl.kernel.language.scope import BlockName
 from ppl.programs.syntax_stop import CLOSING, Stop
 from ppl.records import dataclass
 from ppl.spelling import ROUGHLY_LIKE, nearest
 
-BLOCKS = tuple(block.value for block in Block)
+BLOCKS = tuple(block.value for block in BlockName)
 
 
 def words_of(terminal: str) -> list[str]:

@@ -6,7 +6,7 @@ from ppl.kernel.language import ast
 from ppl.kernel.language.calls import is_conditional, suffix_of
 from ppl.kernel.language.facts import Facts
 from ppl.kernel.language.printer import expression
-from ppl.kernel.language.scope import Block, Level, Symbol
+from ppl.kernel.language.scope import AdLevel, BlockName, Symbol
 from ppl.kernel.language.walk import assigned_variables, base, definitions, parts, statements, variables, walk
 from ppl.programs.lints import (
     Lint,
@@ -131,7 +131,7 @@ def is_empty(t: ast.DeclaredType) -> bool:
 def described(symbol: Symbol, parameter: bool) -> str:
     if parameter:
         return "parameter"
-    return "variable" if symbol.block is Block.TRANSFORMED_DATA else "local variable"
+    return "variable" if symbol.block is BlockName.TRANSFORMED_DATA else "local variable"
 
 
 def read_variables(program: ast.Program) -> Iterator[ast.Variable]:
@@ -151,7 +151,7 @@ def adjustments(program: ast.Program, facts: Facts) -> Iterator[Lint]:
             case ast.Call(name=name) if suffix_of(name) == "lp" and e in facts.calls:
                 yield target_in_transformed_parameters(name, e.span)
             case ast.Call(name=name, args=args) if suffix_of(name) == "jacobian":
-                if all(facts.levels[a] is not Level.PARAMETER for a in args):
+                if all(facts.levels[a] is not AdLevel.PARAMETER for a in args):
                     yield jacobian_of_data(name, e.span)
 
 

@@ -5,11 +5,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from ppl.arrays import NUMPY, Array, Namespace, State, flip, with_vjps
+from ppl.arrays import NUMPY, Array, Namespace, ScanState, flip, with_vjps
 
 
 def states_after(
-    xp: Namespace, step: Callable[..., State], start: State, entries: Sequence[Array]
+    xp: Namespace, step: Callable[..., ScanState], start: ScanState, entries: Sequence[Array]
 ) -> tuple[Array, ...]:
     """Every state after each step(*state, *entry), the steps along the first axis.
 

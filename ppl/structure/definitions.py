@@ -5,14 +5,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ppl.kernel.language import ast
 from ppl.kernel.language.facts import Facts
-from ppl.kernel.language.scope import Block, Symbol
+from ppl.kernel.language.scope import BlockName, Symbol
 from ppl.kernel.language.walk import children, heads, parts, variables
 from ppl.records import dataclass
 from ppl.types import INT
 
 Exprs = tuple[ast.Expr, ...]
 Loop = ast.For | ast.ForEach | ast.While
-DATA_BLOCKS = (Block.DATA, Block.TRANSFORMED_DATA)
+DATA_BLOCKS = (BlockName.DATA, BlockName.TRANSFORMED_DATA)
 SIZES = ("rows", "cols", "size", "num_elements", "dims")
 
 

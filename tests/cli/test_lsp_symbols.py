@@ -11,7 +11,7 @@ from ppl.cli.lsp.rename import renamed
 from ppl.cli.lsp.symbols import definition, names, place, same, visible
 from ppl.errors import ArgumentError
 from ppl.kernel.language import ast
-from ppl.kernel.language.scope import Block
+from ppl.kernel.language.scope import BlockName
 from ppl.programs.checked import analyse, examine
 from ppl.source import SourceText
 
@@ -144,7 +144,7 @@ def test_every_word_of_the_grammar_is_offered():
 def test_what_is_expected_after_a_mistake():
     text = "data {\n  int N\n  real y;\n}\nmodel {\n  real a = b c;\n  y ~ "
     may = expected(SourceText(text), len(text))
-    assert may.place is Place.DISTRIBUTION and may.block is Block.MODEL and may.words == ()
+    assert may.place is Place.DISTRIBUTION and may.block is BlockName.MODEL and may.words == ()
 
 
 @pytest.mark.parametrize(

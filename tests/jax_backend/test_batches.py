@@ -17,7 +17,7 @@ from ppl.kernel.advi.fused_steps import fused_steps
 from ppl.kernel.advi.optimise import Algorithm, advance, begin
 from ppl.kernel.advi.steps.adaptive import Adam
 from ppl.kernel.advi.steps.step_rule import Last
-from ppl.kernel.advi.stopping.stopping_rule import Fixed
+from ppl.kernel.advi.stopping.stopping_rule import FixedIterations
 from ppl.kernel.advi.subsampling import Minibatches
 from ppl.methods.run.settings import Settings
 from ppl.run.target import target_of
@@ -70,7 +70,16 @@ def test_by_itself_it_is_the_whole(plain: ByRows, compiled: CompiledByRows) -> N
 def test_a_leap_takes_each_step_on_its_own_rows(plain: ByRows, compiled: CompiledByRows) -> None:
     """Batches of 5 of 23 rows: the last of an epoch has 3, and fused steps end before it and after it."""
     parts = Algorithm(
-        MeanField(plain.dim), reparameterised, Adam(0.05), Fixed(12), Last(), 12, 2, 10, 12, Minibatches(5, 4)
+        MeanField(plain.dim),
+        reparameterised,
+        Adam(0.05),
+        FixedIterations(12),
+        Last(),
+        12,
+        2,
+        10,
+        12,
+        Minibatches(5, 4),
     )
     run = expected = begin(parts, parts.family.start(np.zeros(plain.dim)))
     rng, other = np.random.default_rng(5), np.random.default_rng(5)

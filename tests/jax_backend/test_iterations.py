@@ -25,12 +25,12 @@ from ppl.kernel.advi.families.marginal import Marginal, Point
 from ppl.kernel.advi.families.mean_field import ArdDiagonal, MeanField
 from ppl.kernel.advi.families.standard import StudentT
 from ppl.kernel.advi.fused_steps import fused_steps
-from ppl.kernel.advi.optimise import Algorithm, Run, State, advance, begin
+from ppl.kernel.advi.optimise import Algorithm, IterationState, Run, advance, begin
 from ppl.kernel.advi.steps import STEPS
 from ppl.kernel.advi.steps.adaptive import Adam, AdviSequence
 from ppl.kernel.advi.steps.decaying import RobbinsMonro, Staged
 from ppl.kernel.advi.steps.step_rule import Last, Polynomial
-from ppl.kernel.advi.stopping.stopping_rule import Fixed
+from ppl.kernel.advi.stopping.stopping_rule import FixedIterations
 
 DIM = 4
 PROGRAM = "parameters { vector[3] m; real<lower=0> s; } model { m ~ student_t(3, 1, s); s ~ gamma(3, 2); }"
@@ -56,8 +56,8 @@ def target() -> CompiledTarget:
 def test_a_packed_state_is_found_again(size: int):
     params, average, gradient = np.random.default_rng(1).standard_normal((3, size))
     step_state = Adam(0.1).init(params)._replace(steps=7)
-    state = State(41, params, average, gradient, step_state, -2.5)
-    like = State(0, *np.zeros((3, size)), Adam(0.1).init(params), 0.0)
+    state = IterationState(41, params, average, gradient, step_state, -2.5)
+    like = IterationState(0, *np.zeros((3, size)), Adam(0.1).init(params), 0.0)
     arrays = packed(state)
     found = unpacked(arrays, like)
     assert len(arrays) == (1 if size <= SHORT_ARRAY else 6)
@@ -67,7 +67,9 @@ def test_a_packed_state_is_found_again(size: int):
 
 
 def algorithm(**parts: Any) -> Algorithm:
-    plain = Algorithm(MeanField(DIM), reparameterised, AdviSequence(0.1), Fixed(25), Last(), 25, 2, 10, 10)
+    plain = Algorithm(
+        MeanField(DIM), reparameterised, AdviSequence(0.1), FixedIterations(25), Last(), 25, 2, 10, 10
+    )
     return replace(plain, **parts)
 
 

@@ -47,7 +47,7 @@ class Streams:
         return SeedSequence(self.seed, spawn_key=(k,))
 
 
-State = TypeVar("State")
+Recorded = TypeVar("Recorded")
 
 
 class Journal:
@@ -63,9 +63,9 @@ class Journal:
 NULL_JOURNAL = Journal()
 
 
-def once(journal: Journal, stage: str, compute: Callable[[], State], *generators: Generator) -> State:
+def once(journal: Journal, stage: str, compute: Callable[[], Recorded], *generators: Generator) -> Recorded:
     """What `compute` gives, unless the journal has it; what Ctrl-C cut short is not recorded."""
-    recorded: State | None = journal.recall(stage, *generators)
+    recorded: Recorded | None = journal.recall(stage, *generators)
     if recorded is not None:
         return recorded
     state = compute()
@@ -84,21 +84,21 @@ class Asked(Protocol):
     def adapt_iter(self) -> int: ...
 
 
-Settings = TypeVar("Settings", bound=Asked)
+AnySettings = TypeVar("AnySettings", bound=Asked)
 
 
 @dataclass(frozen=True)
-class Context(Generic[Settings]):
+class Context(Generic[AnySettings]):
     """The settings, the streams of random numbers, who hears of progress, and where states are kept."""
 
-    settings: Settings
+    settings: AnySettings
     streams: Streams
     listen: Listener = silent
     journal: Journal = NULL_JOURNAL
 
     @classmethod
     def of(
-        cls, settings: Settings, listen: Listener = silent, journal: Journal = NULL_JOURNAL
-    ) -> "Context[Settings]":
+        cls, settings: AnySettings, listen: Listener = silent, journal: Journal = NULL_JOURNAL
+    ) -> "Context[AnySettings]":
         """With streams from the seed of the settings."""
         return cls(settings, Streams(settings.seed), listen, journal)

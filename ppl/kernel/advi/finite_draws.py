@@ -47,7 +47,7 @@ TRIES_A_DRAW = 10
 """Times in a row that a draw may have no finite log density or gradient before that is an error."""
 
 
-class Draws(NamedTuple):
+class FiniteDraws(NamedTuple):
     """n draws: noise `z`, points `u` (n, dim), log densities (n,), gradients (n, dim) or (n, 0)."""
 
     z: Array
@@ -59,7 +59,7 @@ class Draws(NamedTuple):
 
 def draws_with_density(
     target: Target, family: Family, params: Array, n: int, rng: np.random.Generator, tries: int = TRIES_A_DRAW
-) -> Draws:
+) -> FiniteDraws:
     """Draw n points from q, each with a finite log density; see `_finite_draws`."""
     return _finite_draws(
         lambda u: (target.log_densities(u), np.empty((len(u), 0))), target, family, params, n, rng, tries
@@ -83,7 +83,7 @@ def points_with_density(
 
 def draws_with_gradient(
     target: Target, family: Family, params: Array, n: int, rng: np.random.Generator
-) -> Draws:
+) -> FiniteDraws:
     """Draw n points from q, each with a finite log density and gradient; see `_finite_draws`."""
     return _finite_draws(target.log_density_gradients, target, family, params, n, rng)
 
@@ -96,7 +96,7 @@ def _finite_draws(
     n: int,
     rng: np.random.Generator,
     tries: int = TRIES_A_DRAW,
-) -> Draws:
+) -> FiniteDraws:
     """Draw n points, each redrawn while not finite and counted as dropped.
 
     Raises InferenceError, naming the statement to blame, when one draw fails `tries` times in a row.
@@ -108,7 +108,7 @@ def _finite_draws(
     dropped = 0
     for _ in range(tries - 1):
         if not bad.size:
-            return Draws(z, u, value, gradient, dropped)
+            return FiniteDraws(z, u, value, gradient, dropped)
         dropped += bad.size
         z[bad] = family.noise(bad.size, rng)
         u[bad] = family.transform(params, z[bad])
@@ -117,7 +117,7 @@ def _finite_draws(
     if bad.size:
         draws = f"{bad.size} of {n} draws from the approximation have no finite log density or gradient"
         raise InferenceError(f"{draws}, {tries} times in a row.\n{blame(target, u[bad[0]])}", "PPL971")
-    return Draws(z, u, value, gradient, dropped)
+    return FiniteDraws(z, u, value, gradient, dropped)
 
 
 def _not_finite(value: Array, gradient: Array) -> NDArray[np.intp]:

@@ -16,7 +16,7 @@ MOST_NOISE = 2_000_000
 """Numbers that the noise of one call may have."""
 
 
-class Place(NamedTuple):
+class AffineMap(NamedTuple):
     """The map u = centre + factor v from the coordinates of the run, and its log-Jacobian."""
 
     centre: Array
@@ -24,7 +24,7 @@ class Place(NamedTuple):
     log_jacobian: float
 
 
-FusedSteps = Callable[[Any, Any, Array, int, Place | None, Rows | None], Any]
+FusedSteps = Callable[[Any, Any, Array, int, AffineMap | None, Rows | None], Any]
 """The method `fused_steps` of a target that takes iterations in compiled code.
 
 Of (algorithm, run, noise, count, place, rows) it gives the run after `count` iterations with the
@@ -43,7 +43,7 @@ def fused_steps(algorithm: Any, target: Target, run: Any, rng: np.random.Generat
     """
     inner, place = target, None
     if isinstance(target, Scaled):
-        inner, place = target.target, Place(target.centre, target.factor, target.log_jacobian)
+        inner, place = target.target, AffineMap(target.centre, target.factor, target.log_jacobian)
     taken: FusedSteps | None = inner.fused_steps
     if taken is None or algorithm.estimator is not reparameterised:
         return None

@@ -24,7 +24,7 @@ from ppl.records import dataclass
 STAGE = "loop"
 
 
-class Parts(Protocol):
+class StepParts(Protocol):
     """The parts of an algorithm that make a step of a gradient; compiled code is given no others."""
 
     @property
@@ -59,7 +59,7 @@ class TracePoint(NamedTuple):
     elbo: float
 
 
-class State(NamedTuple):
+class IterationState(NamedTuple):
     """What changes from iteration to iteration: `params` is where a run stands, `average` its answer.
 
     `bounds` is the sum of the instantaneous bounds since the last checkpoint.
@@ -74,7 +74,7 @@ class State(NamedTuple):
 
 
 class Run(NamedTuple):
-    """The whole state of a run between two iterations, with the fields of `State` among its own."""
+    """The whole state of a run between two iterations, with the fields of `IterationState` among its own."""
 
     iteration: int
     params: Array
@@ -89,8 +89,10 @@ class Run(NamedTuple):
     bounds: float = 0.0
 
     @property
-    def state(self) -> State:
-        return State(self.iteration, self.params, self.average, self.gradient, self.step_state, self.bounds)
+    def state(self) -> IterationState:
+        return IterationState(
+            self.iteration, self.params, self.average, self.gradient, self.step_state, self.bounds
+        )
 
 
 def begin(algorithm: Algorithm, params: Array) -> Run:
@@ -99,13 +101,15 @@ def begin(algorithm: Algorithm, params: Array) -> Run:
     return Run(0, params, params, np.zeros_like(params), step_state, stopping_state, (), -math.inf, params, 0)
 
 
-def stepped(parts: Parts, state: State, gradient: Array, log_density: float, xp: Namespace = NUMPY) -> State:
+def stepped(
+    parts: StepParts, state: IterationState, gradient: Array, log_density: float, xp: Namespace = NUMPY
+) -> IterationState:
     """The state after a step along the gradient (size,) that came with a mean log density of draws."""
     params, step_state = parts.step_rule.step(state.step_state, state.params, gradient, xp)
     iteration = state.iteration + 1
     average = parts.averaging.update(state.average, params, iteration)
     bounds = state.bounds + log_density + parts.family.entropy(state.params, xp)
-    return State(iteration, params, average, gradient, step_state, bounds)
+    return IterationState(iteration, params, average, gradient, step_state, bounds)
 
 
 def advance(algorithm: Algorithm, target: Target, run: Run, rng: np.random.Generator) -> Run:

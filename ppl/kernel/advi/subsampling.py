@@ -14,7 +14,7 @@ from ppl.records import dataclass, replace
 Rows = NDArray[np.intp]
 
 
-Words = NDArray[np.uint64]
+Words64 = NDArray[np.uint64]
 
 MOST_SHUFFLED = 1 << 24
 """Rows whose order is held in memory, 4 bytes each."""
@@ -51,7 +51,7 @@ def permuted(places: Rows, n_rows: int, seed: int, epoch: int) -> Rows:
     return images.astype(np.intp)
 
 
-def feistel(x: Words, half: np.uint64, keys: Words) -> Words:
+def feistel(x: Words64, half: np.uint64, keys: Words64) -> Words64:
     """Numbers (n,) of two halves of so many bits, permuted: a round adds a hash of one half to the other."""
     mask = (np.uint64(1) << half) - np.uint64(1)
     left, right = x >> half, x & mask
@@ -60,7 +60,7 @@ def feistel(x: Words, half: np.uint64, keys: Words) -> Words:
     return (left << half) | right
 
 
-def mixed(x: Words) -> Words:
+def mixed(x: Words64) -> Words64:
     """A hash of 64 bits: the mixing function of SplitMix64 (Steele, Lea and Flood 2014, figure 16)."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -8,7 +8,7 @@ Shape = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Expected:
+class ExpectedData:
     """`dims` are the array axes, `sizes` the shape of one value; an item of a tuple is named `t.1`."""
 
     name: str
@@ -31,7 +31,7 @@ class Expected:
         return is_complex(self.type)
 
     @property
-    def parts(self) -> "Expected":
+    def parts(self) -> "ExpectedData":
         """The same with complex numbers as pairs of reals, which are one more axis."""
         return replace(self, type=real_of(self.type), sizes=(*self.sizes, 2), pairs=True)
 

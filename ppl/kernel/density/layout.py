@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl.kernel.draws.names import Sized, dotted, indices, part_columns
-from ppl.kernel.emit.runtime import Place, block, checked_sizes
+from ppl.kernel.emit.runtime import ParameterPlace, block, checked_sizes
 from ppl.kernel.emit.text import python_name
 from ppl.records import dataclass
 from ppl.stdlib.constraints.complex_numbers import COMPLEX
@@ -27,7 +27,7 @@ class Data(SimpleNamespace):
     are `shared__`.
     """
 
-    places: Mapping[str, Place]
+    places: Mapping[str, ParameterPlace]
     rows: Rows
     seed__: int
     shared__: tuple[str, ...] = ()
@@ -107,15 +107,17 @@ def check_sizes(v: Sized) -> None:
         check_sizes(item)
 
 
-def parameter_places(parameters: Iterable[ParameterLayout]) -> dict[str, Place]:
+def parameter_places(parameters: Iterable[ParameterLayout]) -> dict[str, ParameterPlace]:
     """Where each parameter lies in `u`, by name, in order of declaration."""
-    places: dict[str, Place] = {}
+    places: dict[str, ParameterPlace] = {}
     start = 0
     for parameter in parameters:
         for leaf, dims, every in positions(parameter, np.array(start), ()):
             first = int(every[0]) if every.size else start
             scattered = None if dims == leaf.dims else tuple(map(int, every))
-            places[leaf.name] = Place(len(places), first, (*dims, *leaf.free), dims, leaf.core, scattered)
+            places[leaf.name] = ParameterPlace(
+                len(places), first, (*dims, *leaf.free), dims, leaf.core, scattered
+            )
         start += parameter.width
     return places
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ppl.errors import DataError
-from ppl.kernel.density.expected import Expected, written
+from ppl.kernel.density.expected import ExpectedData, written
 from ppl.kernel.ir import nodes as ir
 from ppl.stdlib.constraints.record import Constraint
 from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
@@ -21,7 +21,7 @@ def leaves(declared: Sequence[ir.Declared]) -> Iterator[ir.Declared]:
             yield d
 
 
-Checked = Callable[[Expected, Constraint, Sequence[Any]], Any]
+Checked = Callable[[ExpectedData, Constraint, Sequence[Any]], Any]
 """The value of a variable, held against its constraint with the arguments of that."""
 
 
@@ -31,14 +31,14 @@ def reader_of(declared: Sequence[ir.Declared], value: Checked) -> Callable[..., 
 
     def read(name: str, dims: Sequence[int], sizes: Sequence[int], *args: Any) -> Any:
         d = by_name[name]
-        expected = Expected(d.name, d.type, tuple(map(int, dims)), tuple(map(int, sizes)), d.span)
+        expected = ExpectedData(d.name, d.type, tuple(map(int, dims)), tuple(map(int, sizes)), d.span)
         return value(expected, CONSTRAINT_BY_KEYWORD[d.constraint], args)
 
     return read
 
 
 def checked_value(
-    values: Mapping[str, Any], expected: Expected, constraint: Constraint, args: Sequence[Any]
+    values: Mapping[str, Any], expected: ExpectedData, constraint: Constraint, args: Sequence[Any]
 ) -> Any:
     """The value of a variable among data by name.
 
@@ -52,7 +52,7 @@ def checked_value(
     return value
 
 
-def value_of(values: Mapping[str, Any], expected: Expected) -> Any:
+def value_of(values: Mapping[str, Any], expected: ExpectedData) -> Any:
     """The value of one variable, or of an item of a tuple: int, float or complex, or an array of these."""
     name, *items = expected.name.split(".")
     if name not in values:
@@ -75,7 +75,7 @@ def item_of(value: Any, item: str) -> Any:
     return [item_of(each, item) for each in value] if isinstance(value, list) else value[item]
 
 
-def numbers(value: Any, expected: Expected) -> Any:
+def numbers(value: Any, expected: ExpectedData) -> Any:
     """An array of int64 or doubles."""
     try:
         array = np.array(value, dtype=float)
@@ -88,6 +88,6 @@ def numbers(value: Any, expected: Expected) -> Any:
     return array.astype(np.int64)
 
 
-def misfit(expected: Expected, what: str) -> DataError:
+def misfit(expected: ExpectedData, what: str) -> DataError:
     """The error of a value that does not fit its declaration."""
     return DataError(f"{what}, but {expected.declaration} needs {expected.needs}", expected.name, "PPL902")

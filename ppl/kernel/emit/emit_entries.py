@@ -14,7 +14,7 @@ from ppl.types import INT, Type, axes_of, entry, rank
 
 Slot = str | ir.IndexItem
 """One axis of an array: the name of that which is kept, or what picks entries of it."""
-Text = Callable[[Writer, str, int, ir.IndexItem], str]
+IndexText = Callable[[Writer, str, int, ir.IndexItem], str]
 """The text of one index into the axis of an array of some name."""
 
 
@@ -91,7 +91,7 @@ def own_axes_set(s: ir.Scatter) -> int:
     return whole + sum(rank(entry(i.index.type)) if isinstance(i, ir.At) else 1 for i in s.items)
 
 
-def cross_index(w: Writer, name: str, at: Entries, index: Text) -> str:
+def cross_index(w: Writer, name: str, at: Entries, index: IndexText) -> str:
     """The arguments of `index_of`: where the axes of each slot go, then the indices."""
     places, items = [], []
     for k, slot in enumerate(at.slots):

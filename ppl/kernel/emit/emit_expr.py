@@ -9,13 +9,13 @@ from math import isfinite
 
 from ppl.kernel.emit.emit_entries import (
     Entries,
-    Text,
+    IndexText,
     axes_of_slot,
     cross_index,
     entries_of,
     needs_cross_index,
 )
-from ppl.kernel.emit.text import Binding, Mode, Writer, python_name, tuple_text
+from ppl.kernel.emit.text import Binding, ReduceMode, Writer, python_name, tuple_text
 from ppl.kernel.ir import nodes as ir
 from ppl.kernel.ir.sizes import meetings
 from ppl.kernel.ir.varying import varies
@@ -181,7 +181,7 @@ def application(w: Writer, e: ir.Apply) -> str:
     return call_text(w, e, whole_mode(e.callee), args) if infix is None else infix
 
 
-def call_text(w: Writer, e: ir.Apply, mode: Mode, args: Sequence[str], each: bool = False) -> str:
+def call_text(w: Writer, e: ir.Apply, mode: ReduceMode, args: Sequence[str], each: bool = False) -> str:
     """A call, or one for each entry along its axes; a density may leave out the terms of data alone."""
     drops = e.data_if is not None and w.propto
     constant = drops and all(are_data(w, e))
@@ -195,11 +195,11 @@ def call_text(w: Writer, e: ir.Apply, mode: Mode, args: Sequence[str], each: boo
     return text
 
 
-def whole_mode(callee: ir.Callee) -> Mode:
+def whole_mode(callee: ir.Callee) -> ReduceMode:
     return {"sum": "total", "prod": "product", "": ""}[callee.reduce]  # type: ignore[return-value]
 
 
-def bound_name(w: Writer, e: ir.Apply, mode: Mode, name: str = "", drops: tuple[int, ...] = ()) -> str:
+def bound_name(w: Writer, e: ir.Apply, mode: ReduceMode, name: str = "", drops: tuple[int, ...] = ()) -> str:
     """The name in `lib` that the function of a call is bound to: its own, or another."""
     c = e.callee
     axes = len(axes_of(e.type)) if mode in ("rows", "products") else 0
@@ -295,7 +295,7 @@ def aligned(text: str, axes: Sequence[str], result_axes: Sequence[str], own: int
     return text
 
 
-def batch_mode(e: ir.Apply, widest: int) -> Mode:
+def batch_mode(e: ir.Apply, widest: int) -> ReduceMode:
     """The whole sum when it is a term of the target, else one sum for each place."""
     if e.callee.implicit == "jacobian":
         return "each"
@@ -311,7 +311,7 @@ def batch_mode(e: ir.Apply, widest: int) -> Mode:
 # --- Dropping constants --------------------------------------------------------------------------
 
 
-def less_constants(w: Writer, e: ir.Apply, mode: Mode) -> str:
+def less_constants(w: Writer, e: ir.Apply, mode: ReduceMode) -> str:
     """The name of the density without the terms that these arguments allow to drop."""
     family = e.callee.family
     assert family is not None
@@ -366,7 +366,7 @@ def where(w: Writer, base: str, items: Sequence[ir.IndexItem]) -> str:
     return f"({text})" if len(items) > 1 else text
 
 
-def picked(w: Writer, name: str, step: ir.Step, following: ir.Step) -> str:
+def picked(w: Writer, name: str, step: ir.PathStep, following: ir.PathStep) -> str:
     """The part of a variable at one step of a path, before another."""
     if isinstance(following, int) and not isinstance(step, int):
         return indexed_tuples(w, name, step)
@@ -418,7 +418,7 @@ def where_entries(w: Writer, name: str, at: Entries, end: str = "") -> str:
     return f"({', '.join(each)}{end})" if end or len(each) > 1 else each[0]
 
 
-def slots(w: Writer, base: str, at: Entries, text: Text) -> list[str]:
+def slots(w: Writer, base: str, at: Entries, text: IndexText) -> list[str]:
     """The indices after the axes that are kept, aligned with one another by name."""
     picked = {axis for item in at.items for axis in axes_of_slot(item)}
     return [
@@ -427,7 +427,7 @@ def slots(w: Writer, base: str, at: Entries, text: Text) -> list[str]:
     ]
 
 
-def index_text(text: Text, w: Writer, base: str, items: Sequence[ir.IndexItem]) -> str:
+def index_text(text: IndexText, w: Writer, base: str, items: Sequence[ir.IndexItem]) -> str:
     return ", ".join(text(w, base, k, i) for k, i in enumerate(items))
 
 

@@ -134,7 +134,7 @@ def may_be_view(value: ir.Expr) -> bool:
     return value.callee.batch != "elementwise" or value.callee.name == TRANSPOSE
 
 
-def unset(w: Writer, shape: ir.Shape, t: Type) -> str:
+def unset(w: Writer, shape: ir.DeclaredSizes, t: Type) -> str:
     """What a variable is before it is set: nan, or Stan's smallest int."""
     if isinstance(shape, ir.TupleShape):
         one = tuple_text(unset(w, item, core(k)) for item, k in zip(shape.items, items_of(t), strict=True))
@@ -156,7 +156,7 @@ def increment(w: Writer, what: str, value: ir.Expr) -> None:
 # --- Assignment to parts -------------------------------------------------------------------------
 
 
-def update(w: Writer, name: str, path: Sequence[ir.Step], value: str, own: int) -> None:
+def update(w: Writer, name: str, path: Sequence[ir.PathStep], value: str, own: int) -> None:
     """`name[path] = value`: the parts on the way are taken out, changed, and put back.
 
     The sizes of so many axes of the value are compared with those of the part.
@@ -170,7 +170,7 @@ def update(w: Writer, name: str, path: Sequence[ir.Step], value: str, own: int) 
     w.line(f"{name} = {changed(w, name, path[0], part)}")
 
 
-def changed(w: Writer, name: str, step: ir.Step, value: str, own: int = 0) -> str:
+def changed(w: Writer, name: str, step: ir.PathStep, value: str, own: int = 0) -> str:
     if isinstance(step, int):
         return f"lib.put_item({name}, {step - 1}, {value})"
     return put(name, where(w, name, step), value, own)

@@ -36,7 +36,7 @@ Side = Callable[..., Any]
 
 
 @dataclass(frozen=True)
-class Place:
+class ParameterPlace:
     """Where a parameter lies in `u`: u[at] reshaped; `core` is the constrained shape of one value.
 
     It begins at `start`; only of an item in an array of tuples the elements lie at `positions`.
@@ -60,7 +60,7 @@ class Place:
 # --- Parameters ----------------------------------------------------------------------------------
 
 
-def block(u: Any, place: Place) -> Array:
+def block(u: Any, place: ParameterPlace) -> Array:
     """A parameter's block of `u`, or of each of its rows; a list holds blocks that are cut already."""
     if isinstance(u, list):
         return u[place.order]
@@ -70,7 +70,7 @@ def block(u: Any, place: Place) -> Array:
     return u[:, place.at].reshape((len(u), *place.shape)) if is_flat else u[:, place.at]
 
 
-def joined(places: Sequence[Place], blocks: Iterable[Array], draws: tuple[int, ...] = ()) -> Floats:
+def joined(places: Sequence[ParameterPlace], blocks: Iterable[Array], draws: tuple[int, ...] = ()) -> Floats:
     """The `u` that has these blocks at these places; with `draws` one for each entry of a leading axis."""
     u = np.zeros((*draws, sum(math.prod(place.shape) for place in places)))
     for place, part in zip(places, blocks, strict=True):
@@ -78,13 +78,13 @@ def joined(places: Sequence[Place], blocks: Iterable[Array], draws: tuple[int, .
     return u
 
 
-def take(xp: Namespace, u: Any, place: Place) -> Array:
+def take(xp: Namespace, u: Any, place: ParameterPlace) -> Array:
     """An unconstrained parameter."""
     return CONSTRAINT_BY_KEYWORD["identity"].constrain(xp, block(u, place), place.core)[0]
 
 
 def constrain(
-    xp: Namespace, constraint: Constraint, u: Any, place: Place, *args: Array
+    xp: Namespace, constraint: Constraint, u: Any, place: ParameterPlace, *args: Array
 ) -> tuple[Array, Array]:
     """A parameter and its log-Jacobian; of many draws `args` have their axis too."""
     own = block(u, place)
@@ -96,7 +96,7 @@ def constrain(
     return x, total(xp, log_jacobian, outer) if np.ndim(log_jacobian) > outer else log_jacobian
 
 
-def free(constraint: Constraint, name: str, value: Array, place: Place, *args: Array) -> Array:
+def free(constraint: Constraint, name: str, value: Array, place: ParameterPlace, *args: Array) -> Array:
     """The block of `u` that a constrained value comes from; DataError when it breaks its constraint."""
     complaint = constraint.check(np.asarray(value), place.core, *args)
     if complaint:

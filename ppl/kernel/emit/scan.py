@@ -19,7 +19,7 @@ from ppl.arrays import AUTOGRAD, NUMPY, Adjoints, Array, Joint, Namespace, combs
 from ppl.records import dataclass
 
 Arrays = Sequence[Array]
-Step = Callable[..., tuple[Array, ...]]
+EmittedStep = Callable[..., tuple[Array, ...]]
 WIDEST_STATE = 24
 """Numbers of state above which the tape goes through the steps: their Jacobians would cost more."""
 MOST_IN_JACOBIANS = 1 << 22
@@ -33,8 +33,8 @@ class Scan:
     `over` says which entries have the axis of the draws; of one point it is empty.
     """
 
-    step: Step
-    batch: Step
+    step: EmittedStep
+    batch: EmittedStep
     plain: Any
     traced: Any
     over: tuple[bool, ...]
@@ -70,8 +70,8 @@ def scan(
     xp: Namespace,
     lib: Any,
     plain: Callable[[], Any],
-    step: Step,
-    batch: Step,
+    step: EmittedStep,
+    batch: EmittedStep,
     start: Arrays,
     entries: Arrays,
     fixed: Arrays,

@@ -10,7 +10,7 @@ from ppl.records import dataclass, field
 from ppl.source import Span
 from ppl.stdlib.record import Distribution, Impl, LeadingAxis
 
-Mode = Literal["", "total", "each", "rows", "product", "products"]
+ReduceMode = Literal["", "total", "each", "rows", "product", "products"]
 """What a call makes of the elements that a function returns:
 (empty)   they are the value
 total     their sum; product, their product
@@ -47,7 +47,7 @@ class Binding:
     """
 
     impl: Impl
-    mode: Mode
+    mode: ReduceMode
     implicit: str
     family: Distribution | None = None
     drops: tuple[int, ...] = ()

@@ -184,7 +184,7 @@ def symbol_type(symbol: Symbol) -> Type:
     return symbol.type
 
 
-def lower_shape(c: Lowering, t: ast.DeclaredType) -> ir.Shape:
+def lower_shape(c: Lowering, t: ast.DeclaredType) -> ir.DeclaredSizes:
     dims = tuple(lower_expr(c, d) for d in t.dims)
     if isinstance(t, ast.SizedTuple):
         return ir.TupleShape(dims, tuple(lower_shape(c, item) for item in t.items))
@@ -219,7 +219,7 @@ def assign(c: Lowering, target: ast.Expr, value: ir.Expr, s: ast.Assignment) -> 
     return (ir.Update(name, path, value, s.span),)
 
 
-def lower_path(c: Lowering, target: ast.Expr) -> tuple[str, tuple[ir.Step, ...]]:
+def lower_path(c: Lowering, target: ast.Expr) -> tuple[str, tuple[ir.PathStep, ...]]:
     """The variable that is changed, and the way into it."""
     match target:
         case ast.Variable(name=name):

@@ -269,7 +269,7 @@ class Declare:
 
     name: str
     type: Type
-    shape: "Shape"
+    shape: "DeclaredSizes"
     span: Span = field(repr=False)
 
 
@@ -278,10 +278,10 @@ class TupleShape:
     """The shapes of a tuple's items, and the array axes around it."""
 
     dims: tuple[Expr, ...]
-    items: tuple["Shape", ...]
+    items: tuple["DeclaredSizes", ...]
 
 
-Shape = Union[tuple[Expr, ...], TupleShape]
+DeclaredSizes = Union[tuple[Expr, ...], TupleShape]
 
 
 @dataclass(frozen=True)
@@ -295,7 +295,7 @@ class Assign:
     shape: tuple[Expr, ...] = ()
 
 
-Step = Union[tuple[IndexItem, ...], int]
+PathStep = Union[tuple[IndexItem, ...], int]
 """One step of a path into a variable: the indices of one pair of brackets, or a tuple's item."""
 
 
@@ -304,7 +304,7 @@ class Update:
     """`name[path] = value`; it `fits` where the sizes are known to be equal."""
 
     name: str
-    path: tuple[Step, ...]
+    path: tuple[PathStep, ...]
     value: Expr
     span: Span = field(repr=False)
     fits: bool = False

@@ -97,7 +97,7 @@ def scan(s: ir.Scan) -> list[str]:
     ]
 
 
-def step(s: ir.Step) -> str:
+def step(s: ir.PathStep) -> str:
     return f".{s}" if isinstance(s, int) else f"[{', '.join(map(item, s))}]"
 
 

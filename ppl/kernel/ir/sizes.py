@@ -86,7 +86,7 @@ def is_of_vectors(callee: ir.Callee) -> bool:
     return family is not None and family.batch == "leading" and family.name not in OF_TWO_LENGTHS
 
 
-Sizes = tuple[ir.Expr, ...] | None
+AxisSizes = tuple[ir.Expr, ...] | None
 """The size of each axis; None where declarations do not tell."""
 ONE = ir.Const(1, INT)
 MULTIPLY, TRANSPOSE = OPERATORS["*"].name, OPERATORS["'"].name
@@ -107,7 +107,7 @@ def size_checks(p: ir.Program) -> ir.Program:
     Operations and assignments for which data do not tell compare the sizes when they run.
     """
     of_data = p.data_names - changing_names(p.transformed_data)
-    sizes: dict[str, Sizes] = {
+    sizes: dict[str, AxisSizes] = {
         d.name: None if d.items else (*d.dims, *d.sizes) for d in (*p.data, *p.parameters)
     }
     functions = (replace(f, body=Checks(frozenset(), {}, sure=False).of(f.body)[0]) for f in p.functions)
@@ -129,8 +129,8 @@ class Checks:
     """
 
     of_data: frozenset[str]
-    sizes: Mapping[str, Sizes]
-    local: dict[str, Sizes] = field(default_factory=dict)
+    sizes: Mapping[str, AxisSizes]
+    local: dict[str, AxisSizes] = field(default_factory=dict)
     sure: bool = True
 
     def of(self, body: Sequence[ir.Stmt]) -> tuple[ir.Stmts, ir.Stmts]:
@@ -206,7 +206,7 @@ class Checks:
                 return replace(s, fits=pairs is not None), pairs or ()
         return s, ()
 
-    def differences(self, met: Sequence[Sizes], certain: bool) -> list[tuple[ir.Expr, ir.Expr]] | None:
+    def differences(self, met: Sequence[AxisSizes], certain: bool) -> list[tuple[ir.Expr, ir.Expr]] | None:
         """Sizes to be compared with the data; None where that is not known by the data."""
         one, other = met
         if one is None or other is None:
@@ -217,15 +217,15 @@ class Checks:
     def is_of_data(self, node: object) -> bool:
         return used_names(node) <= self.of_data and not any(map(is_effect, walk(node)))
 
-    def met(self, e: ir.Apply, m: Meeting) -> list[Sizes]:
+    def met(self, e: ir.Apply, m: Meeting) -> list[AxisSizes]:
         """The sizes of the axes by which two arguments meet."""
         ends = zip(map(self.size_of, (e.args[m.one], e.args[m.other])), m.inner, strict=True)
         return [size and size[len(size) - m.axes - inner : len(size) - inner] for size, inner in ends]
 
-    def known(self, name: str) -> Sizes:
+    def known(self, name: str) -> AxisSizes:
         return self.local[name] if name in self.local else self.sizes.get(name)
 
-    def size_of(self, e: ir.Expr) -> Sizes:
+    def size_of(self, e: ir.Expr) -> AxisSizes:
         """The size of each axis of a container."""
         match e:
             case ir.Var(name=name, type=t):
@@ -257,7 +257,7 @@ class Checks:
             case _:
                 return None
 
-    def indexed(self, sizes: Sizes, items: Sequence[ir.IndexItem]) -> Sizes:
+    def indexed(self, sizes: AxisSizes, items: Sequence[ir.IndexItem]) -> AxisSizes:
         """The sizes of what indices pick."""
         if sizes is None:
             return None
@@ -301,7 +301,7 @@ def is_int_set(s: ir.Stmt) -> bool:
     return False
 
 
-def own_axes(name: str, t: Type) -> Sizes:
+def own_axes(name: str, t: Type) -> AxisSizes:
     """The sizes of a container of which no more is known, as names that no program has."""
     return tuple(ir.Var(f"{name} {k}", INT) for k in range(rank(t)))
 

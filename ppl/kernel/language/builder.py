@@ -32,7 +32,7 @@ REMOVED = {
 
 
 @dataclass(frozen=True, slots=True)
-class Tree:
+class ParseTree:
     """What a rule has read, before it is built."""
 
     rule: str
@@ -44,7 +44,7 @@ class Tree:
         stack: list[Any] = [self]
         while stack:
             item = stack.pop()
-            if isinstance(item, Tree):
+            if isinstance(item, ParseTree):
                 stack += item.children
             elif isinstance(item, Token):
                 yield str(item)
@@ -58,7 +58,7 @@ class Builder:
         self.errors: list[ModelError] = []
         self.lost: set[str] = set()
 
-    def build(self, tree: Tree) -> Any:
+    def build(self, tree: ParseTree) -> Any:
         """The node (or, for a rule that is part of a node, the value) of a tree.
 
         A statement that is refused becomes a Skip: its error goes to `errors` and its words to `lost`.
@@ -67,7 +67,7 @@ class Builder:
         try:
             # A loop, since a comprehension would halve the depth that can be built.
             for child in tree.children:
-                children.append(self.build(child) if isinstance(child, Tree) else child)
+                children.append(self.build(child) if isinstance(child, ParseTree) else child)
             return self.built(tree.rule, tree.start, tree.end, children)
         except (ModelError, RecursionError) as error:
             if getattr(ast, class_name(tree.rule), None) not in STATEMENTS:

@@ -9,7 +9,7 @@ from ppl.kernel.language.facts import AlreadyReported, Check, ResolvedCall, User
 from ppl.kernel.language.messages import Message
 from ppl.kernel.language.overloads import Misfit, as_pattern, call, misfit, pattern_text, tilde
 from ppl.kernel.language.printer import expression
-from ppl.kernel.language.scope import Block, Level, UserFunction
+from ppl.kernel.language.scope import AdLevel, BlockName, UserFunction
 from ppl.kernel.language.walk import parts
 from ppl.source import Span
 from ppl.spelling import nearest
@@ -223,10 +223,10 @@ def require_jacobian(c: Check, at: ast.Node, what: str, without: str | None = No
 
 def refuse_parameters(c: Check, e: ast.Call, positions: Iterable[int]) -> None:
     """Refuse a parameter among the arguments at `positions`; in generated quantities none is one any more."""
-    if c.context.block is Block.GENERATED_QUANTITIES:
+    if c.context.block is BlockName.GENERATED_QUANTITIES:
         return
     for i in positions:
-        if c.facts.levels[e.args[i]] is Level.PARAMETER:
+        if c.facts.levels[e.args[i]] is AdLevel.PARAMETER:
             raise c.refuse(call_messages.needs_data(e.name, i + 1), e.args[i].span)
 
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from ppl.errors import raise_errors
 from ppl.kernel.language import ast
-from ppl.kernel.language.facts import Check, Context, Facts
+from ppl.kernel.language.facts import Check, CheckContext, Facts
 from ppl.kernel.language.first_order import check_likelihoods
 from ppl.kernel.language.functions import check_functions
 from ppl.kernel.language.parser import Parsed, Reader, read
-from ppl.kernel.language.scope import Block, blocks_of
+from ppl.kernel.language.scope import BlockName, blocks_of
 from ppl.kernel.language.statements import check_statements
 from ppl.kernel.language.walk import too_deep
 from ppl.source import SourceText
@@ -75,13 +75,13 @@ def check(program: ast.Program, library: Library | None = None) -> Facts:
 def checked(parsed: Parsed, library: Library | None) -> Check:
     """The state after checking all of a program, or what could be read of it."""
     program, facts, errors = parsed.program, Facts(library or standard()), list(parsed.errors)
-    c = Check(Context(Block.FUNCTIONS), program, facts=facts, lost=set(parsed.lost), errors=errors)
+    c = Check(CheckContext(BlockName.FUNCTIONS), program, facts=facts, lost=set(parsed.lost), errors=errors)
     blocks = blocks_of(program).items()
     declared = [(block, s) for block, body in blocks for s in body if isinstance(s, ast.Declaration)]
-    c.later = {s.name: (f"the {b.value} block", s.span.line) for b, s in declared if b is not Block.MODEL}
+    c.later = {s.name: (f"the {b.value} block", s.span.line) for b, s in declared if b is not BlockName.MODEL}
     check_functions(c, program.functions)
     for block, statements in blocks:
-        local = block is Block.MODEL
+        local = block is BlockName.MODEL
         with c.within(block=block), c.frame() if local else nullcontext():
             check_statements(c, statements, at_top=not local)
     check_likelihoods(c)

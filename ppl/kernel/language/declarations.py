@@ -9,7 +9,7 @@ from ppl.kernel.language import ast, messages
 from ppl.kernel.language.calls import suffix_of
 from ppl.kernel.language.expressions import check_expr
 from ppl.kernel.language.facts import Check
-from ppl.kernel.language.scope import Block
+from ppl.kernel.language.scope import BlockName
 from ppl.kernel.language.walk import variables, walk
 from ppl.source import Span
 from ppl.stdlib.constraints.table import CONSTRAINTS
@@ -22,8 +22,8 @@ CONSTRAINED: Mapping[str, Type] = {
 SQUARE = frozenset(c.keyword for c in CONSTRAINTS if c.value == "matrix" and 1 in c.sizes)
 """Types whose one size stands for both axes."""
 
-CONTINUOUS = (Block.PARAMETERS, Block.TRANSFORMED_PARAMETERS)
-DATA_SIZES = (*CONTINUOUS, Block.GENERATED_QUANTITIES)
+CONTINUOUS = (BlockName.PARAMETERS, BlockName.TRANSFORMED_PARAMETERS)
+DATA_SIZES = (*CONTINUOUS, BlockName.GENERATED_QUANTITIES)
 
 
 def check_declaration(c: Check, d: ast.Declaration, at_top: bool) -> None:
@@ -86,7 +86,7 @@ def check_continuous(c: Check, d: ast.Declaration, t: Type, at_top: bool) -> Non
     block = c.context.block
     if not at_top or block not in CONTINUOUS or not holds_int(t):
         return
-    if block is Block.PARAMETERS:
+    if block is BlockName.PARAMETERS:
         if is_discrete(d):
             return
         rewrite = messages.BOTH_BOUNDS

@@ -8,7 +8,7 @@ from ppl.kernel.language.calls import check_call, check_operator, names_a_functi
 from ppl.kernel.language.facts import AlreadyReported, Check
 from ppl.kernel.language.higher_order import HIGHER_ORDER, check_higher_order
 from ppl.kernel.language.laplace import LAPLACE, check_laplace
-from ppl.kernel.language.scope import Level, Symbol
+from ppl.kernel.language.scope import AdLevel, Symbol
 from ppl.kernel.language.walk import parts
 from ppl.spelling import nearest
 from ppl.stdlib.signatures import promotes
@@ -128,10 +128,10 @@ def check_argument(c: Check, function: str, e: ast.Expr) -> Type:
 # --- Levels --------------------------------------------------------------------------------------
 
 
-def level_of(c: Check, e: ast.Expr) -> Level:
+def level_of(c: Check, e: ast.Expr) -> AdLevel:
     if isinstance(e, ast.Variable):
         return c.facts.symbols[e].level
-    return max((c.facts.levels.get(child, Level.DATA) for child in children(e)), default=Level.DATA)
+    return max((c.facts.levels.get(child, AdLevel.DATA) for child in children(e)), default=AdLevel.DATA)
 
 
 def children(e: ast.Expr) -> Sequence[ast.Expr]:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from ppl.errors import Fix, ModelError
 from ppl.kernel.language import ast
 from ppl.kernel.language.messages import Message
-from ppl.kernel.language.scope import Binder, Block, Kind, Level, Scope, Symbol, UserFunction
+from ppl.kernel.language.scope import AdLevel, Binder, BindingKind, BlockName, Scope, Symbol, UserFunction
 from ppl.records import dataclass, field, replace
 from ppl.source import Span
 from ppl.stdlib.library import Library, standard
@@ -38,7 +38,7 @@ class Facts:
 
     library: Library = field(default_factory=standard)
     types: dict[ast.Expr, Type] = field(default_factory=dict)
-    levels: dict[ast.Expr, Level] = field(default_factory=dict)
+    levels: dict[ast.Expr, AdLevel] = field(default_factory=dict)
     symbols: dict[ast.Node, Symbol] = field(default_factory=dict)
     calls: dict[ast.Node, ResolvedCall] = field(default_factory=dict)
     cumulative: dict[ast.Expr, ResolvedCall] = field(default_factory=dict)
@@ -46,40 +46,42 @@ class Facts:
 
 
 @dataclass(frozen=True)
-class Context:
+class CheckContext:
     """Where the code being checked stands, and so what it may do."""
 
-    block: Block
+    block: BlockName
     suffix: str = ""
     returns: Type | None = None
     in_loop: bool = False
 
     @property
     def may_use_target(self) -> bool:
-        return self.block is Block.MODEL or self.suffix == "lp"
+        return self.block is BlockName.MODEL or self.suffix == "lp"
 
     @property
     def may_call_target(self) -> bool:
         """Functions ending in _lp and `target()`: Stan has them in transformed parameters too."""
-        return self.may_use_target or self.block is Block.TRANSFORMED_PARAMETERS
+        return self.may_use_target or self.block is BlockName.TRANSFORMED_PARAMETERS
 
     @property
     def may_use_jacobian(self) -> bool:
-        return self.block is Block.TRANSFORMED_PARAMETERS or self.suffix == "jacobian"
+        return self.block is BlockName.TRANSFORMED_PARAMETERS or self.suffix == "jacobian"
 
     @property
     def may_draw(self) -> bool:
-        return self.block in (Block.TRANSFORMED_DATA, Block.GENERATED_QUANTITIES) or self.suffix == "rng"
+        return (
+            self.block in (BlockName.TRANSFORMED_DATA, BlockName.GENERATED_QUANTITIES) or self.suffix == "rng"
+        )
 
     @property
     def may_drop_constants(self) -> bool:
-        return self.block is Block.MODEL or self.suffix in ("lpdf", "lpmf")
+        return self.block is BlockName.MODEL or self.suffix in ("lpdf", "lpmf")
 
     @property
-    def local_level(self) -> Level:
+    def local_level(self) -> AdLevel:
         """The level of a local real: what is computed in a model may depend on parameters."""
-        free = (Block.DATA, Block.TRANSFORMED_DATA, Block.GENERATED_QUANTITIES)
-        return Level.DATA if self.block in free else Level.PARAMETER
+        free = (BlockName.DATA, BlockName.TRANSFORMED_DATA, BlockName.GENERATED_QUANTITIES)
+        return AdLevel.DATA if self.block in free else AdLevel.PARAMETER
 
 
 class AlreadyReported(Exception):
@@ -90,7 +92,7 @@ class AlreadyReported(Exception):
 class Check:
     """The state of one check: scope, facts so far, errors so far, and the present context."""
 
-    context: Context
+    context: CheckContext
     program: ast.Program
     scope: Scope = field(default_factory=Scope)
     facts: Facts = field(default_factory=Facts)
@@ -142,10 +144,12 @@ class Check:
         finally:
             self.scope.frames.pop()
 
-    def declare(self, at: Binder, name: str, t: Type | None, kind: Kind, data_only: bool = False) -> None:
+    def declare(
+        self, at: Binder, name: str, t: Type | None, kind: BindingKind, data_only: bool = False
+    ) -> None:
         """Declare a variable in the present frame; ints are data but those of the parameters block."""
         block = self.context.block
-        known = data_only or (t is not None and element_type(t) == INT and block is not Block.PARAMETERS)
-        level = Level.DATA if known else self.context.local_level
+        known = data_only or (t is not None and element_type(t) == INT and block is not BlockName.PARAMETERS)
+        level = AdLevel.DATA if known else self.context.local_level
         symbol = Symbol(name, t, level, block, kind, at.name_span)
         self.scope.frames[-1][name] = self.facts.symbols[at] = symbol

@@ -9,7 +9,7 @@ from ppl.kernel.language.declarations import unsized
 from ppl.kernel.language.facts import Check
 from ppl.kernel.language.higher_order import NOT_OVERLOADABLE
 from ppl.kernel.language.laplace import LAPLACE
-from ppl.kernel.language.scope import Block, UserFunction
+from ppl.kernel.language.scope import BlockName, UserFunction
 from ppl.kernel.language.statements import check_statement
 from ppl.types import REAL, VOID, Type, is_discrete
 
@@ -164,7 +164,7 @@ def check_defined(c: Check, f: ast.FunctionDef) -> None:
 def check_body(c: Check, f: ast.FunctionDef) -> None:
     assert f.body is not None
     function = c.facts.functions[f]
-    with c.within(block=Block.FUNCTIONS, suffix=suffix_of(f.name), returns=function.returns), c.frame():
+    with c.within(block=BlockName.FUNCTIONS, suffix=suffix_of(f.name), returns=function.returns), c.frame():
         for argument, t in zip(f.args, function.args, strict=True):
             c.declare(argument, argument.name, t, "argument", argument.data_only)
         check_statement(c, f.body)

@@ -76,7 +76,7 @@ LONGEST_NAME = 60
 
 
 @dataclass(frozen=True)
-class Line:
+class IncludedLine:
     """A line of the whole text: the file it is from, its number there and the column it starts after."""
 
     text: str
@@ -88,7 +88,7 @@ class Line:
 class Expanded:
     """A program with its includes in place."""
 
-    def __init__(self, lines: Sequence[Line], text: str | None = None):
+    def __init__(self, lines: Sequence[IncludedLine], text: str | None = None):
         self.lines = lines
         self.text = "".join(line.text for line in lines) if text is None else text
         self.starts = list(accumulate((len(line.text) for line in lines[:-1]), initial=0))
@@ -107,7 +107,7 @@ class Expanded:
             last, end_column = first, column + len(first.text.rstrip("\n"))
         return Span(first.source, first.number, column, last.number, end_column)
 
-    def locate(self, offset: int) -> tuple[Line, int]:
+    def locate(self, offset: int) -> tuple[IncludedLine, int]:
         """The line that an offset is on and its 1-based column there."""
         index = bisect_right(self.starts, offset) - 1
         line = self.lines[index]
@@ -122,8 +122,8 @@ def expand(source: SourceText, include_paths: Sequence[str | Path] = ()) -> Expa
     Raises ModelError at the include when a file is missing, lies elsewhere, cannot be read or includes
     itself, or when there are too many.
     """
-    reader = Reader([*own_folder(source), *map(Path, include_paths)], include_paths)
-    return Expanded(list(reader.expanded(source, (source,))) or [Line("", source, 1)])
+    reader = IncludeReader([*own_folder(source), *map(Path, include_paths)], include_paths)
+    return Expanded(list(reader.expanded(source, (source,))) or [IncludedLine("", source, 1)])
 
 
 def own_folder(source: SourceText) -> list[Path]:
@@ -141,7 +141,7 @@ MOST_INCLUDED_CHARACTERS = 10_000_000
 
 
 @dataclass
-class Reader:
+class IncludeReader:
     """Reads the files that a program includes, from `folders` and below, and counts them."""
 
     folders: Sequence[Path]
@@ -149,7 +149,7 @@ class Reader:
     files: int = 0
     characters: int = 0
 
-    def expanded(self, source: SourceText, within: tuple[SourceText, ...]) -> Iterator[Line]:
+    def expanded(self, source: SourceText, within: tuple[SourceText, ...]) -> Iterator[IncludedLine]:
         """The lines of a file, which is `within` others and last among them, with its includes in place."""
         done, whole = 0, None
         for match in INCLUDE.finditer(source.text):
@@ -212,12 +212,12 @@ class Reader:
         return any(Path(os.path.abspath(file)).is_relative_to(os.path.abspath(one)) for one in self.folders)
 
 
-def lines_between(source: SourceText, start: int, end: int) -> Iterator[Line]:
+def lines_between(source: SourceText, start: int, end: int) -> Iterator[IncludedLine]:
     """The lines of a stretch of a file, the last one closed."""
     number = source.text.count("\n", 0, start) + 1
     column = start - (source.text.rfind("\n", 0, start) + 1)
     for text in source.text[start:end].split("\n"):
-        yield Line(text + "\n", source, number, column)
+        yield IncludedLine(text + "\n", source, number, column)
         number, column = number + 1, 0
 
 

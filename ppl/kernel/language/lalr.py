@@ -40,7 +40,7 @@ class Token(str):
         return self.start + len(self)
 
 
-class Rule(NamedTuple):
+class GrammarRule(NamedTuple):
     """A rule of the grammar.
 
     `kept` are the positions of the symbols that go into the node, -1 for an optional one that is absent, and
@@ -76,7 +76,7 @@ def tables_of(lark: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def plain_rule(rule: Any) -> Rule:
+def plain_rule(rule: Any) -> GrammarRule:
     symbols, options = rule.expansion, rule.options
     absent = options.empty_indices or (False,) * len(symbols)
     kept, symbol = list[tuple[int, bool]](), 0
@@ -91,7 +91,7 @@ def plain_rule(rule: Any) -> Rule:
     alone = bool(options.expand1 and not rule.alias)
     hands_on = alone and len(symbols) == 1 and kept == [(0, False)] and not symbols[0].is_term
     name = rule.alias or options.template_source or rule.origin.name
-    return Rule(
+    return GrammarRule(
         rule.origin.name, name, len(symbols), tuple(kept), alone, hands_on, rule.origin.name[0] == "_"
     )
 
@@ -101,7 +101,7 @@ class Fast:
 
     def __init__(self, tables: Mapping[str, Any]):
         self.first, self.last, self.rows = tables["start"], tables["end"], tables["states"]
-        self.rules = [Rule(*rule) for rule in tables["rules"]]
+        self.rules = [GrammarRule(*rule) for rule in tables["rules"]]
         self.patterns = dict(tables["terminals"])
         ignored = "|".join(self.patterns[name] for name in tables["ignored"])
         self.skip: Match = re.compile(f"(?:{ignored})*").match
@@ -165,7 +165,7 @@ class Fast:
         return state
 
 
-def reduced(rule: Rule, read: list[Read], make: Make) -> tuple[Any, int | None, int | None]:
+def reduced(rule: GrammarRule, read: list[Read], make: Make) -> tuple[Any, int | None, int | None]:
     """What a rule becomes, from the start of its first symbol to the end of its last."""
     children: list[Any] = []
     for position, is_part in rule.kept:

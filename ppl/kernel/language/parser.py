@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ppl.errors import ModelError, raise_errors
 from ppl.kernel.language import ast, lalr
-from ppl.kernel.language.builder import Builder, Tree
+from ppl.kernel.language.builder import Builder, ParseTree
 from ppl.kernel.language.include import Expanded, expand
 from ppl.records import dataclass
 from ppl.source import SourceText
@@ -63,7 +63,7 @@ def build(text: Expanded) -> Parsed | None:
     try:
         program = lalr.parse(text.text, builder.built)
     except (ModelError, RecursionError):
-        tree = lalr.parse(text.text, Tree)
+        tree = lalr.parse(text.text, ParseTree)
         program = tree and builder.build(tree)
     return program and Parsed(program, tuple(builder.errors), frozenset(builder.lost))
 

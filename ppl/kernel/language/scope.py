@@ -9,14 +9,14 @@ from ppl.source import Span
 from ppl.types import Type
 
 
-class Level(IntEnum):
+class AdLevel(IntEnum):
     """Whether a value is known before the first gradient."""
 
     DATA = 0
     PARAMETER = 1
 
 
-class Block(Enum):
+class BlockName(Enum):
     """The block of the program that code stands in, by its name there."""
 
     FUNCTIONS = "functions"
@@ -28,12 +28,12 @@ class Block(Enum):
     GENERATED_QUANTITIES = "generated quantities"
 
 
-def blocks_of(p: ast.Program) -> dict[Block, tuple[ast.Statement, ...]]:
+def blocks_of(p: ast.Program) -> dict[BlockName, tuple[ast.Statement, ...]]:
     """The statements of each block but that of functions, in the order of the program."""
-    return {block: getattr(p, block.name.lower()) for block in Block if block is not Block.FUNCTIONS}
+    return {block: getattr(p, block.name.lower()) for block in BlockName if block is not BlockName.FUNCTIONS}
 
 
-Kind = Literal["variable", "loop", "argument"]
+BindingKind = Literal["variable", "loop", "argument"]
 Binder = ast.Declaration | ast.For | ast.ForEach | ast.Argument
 """What binds a name to a variable."""
 
@@ -44,9 +44,9 @@ class Symbol:
 
     name: str
     type: Type | None
-    level: Level
-    block: Block
-    kind: Kind
+    level: AdLevel
+    block: BlockName
+    kind: BindingKind
     span: Span
 
 

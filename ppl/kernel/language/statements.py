@@ -118,10 +118,10 @@ def refuse_read_only(c: Check, symbol: Symbol, e: ast.Variable) -> None:
         raise c.refuse(messages.read_only(e.name, what.format(line)), e.span)
 
 
-Path = tuple[str | int, ...]
+AssignedPath = tuple[str | int, ...]
 
 
-def path(e: ast.Expr) -> Path:
+def path(e: ast.Expr) -> AssignedPath:
     """The variable and the items of tuples that lead to what is written; not the entries."""
     match e:
         case ast.Indexed(base=inner):
@@ -134,7 +134,7 @@ def path(e: ast.Expr) -> Path:
             raise AssertionError("the parser lets no such target through")
 
 
-def overlap(a: Path, b: Path) -> bool:
+def overlap(a: AssignedPath, b: AssignedPath) -> bool:
     """Whether one is the other, or holds it."""
     return all(x == y for x, y in zip(a, b, strict=False))
 

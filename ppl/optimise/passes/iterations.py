@@ -497,7 +497,7 @@ def set_in_tuple(c: Lifting, b: Batch, s: ir.Update) -> None:
     c.out.append(replace(s, path=lift_path(c, b, s.path[:-1]), value=lift(c, b, part)))
 
 
-def part_of(e: ir.Expr, step: ir.Step) -> ir.Expr:
+def part_of(e: ir.Expr, step: ir.PathStep) -> ir.Expr:
     """The part of a tuple, or the entry of an array of tuples, at one step of a path."""
     if isinstance(step, int):
         return ir.Item(e, step, items_of(e.type)[step - 1])
@@ -506,8 +506,8 @@ def part_of(e: ir.Expr, step: ir.Step) -> ir.Expr:
     return ir.Index(e, step, array_of(e.type.element, e.type.dims - len(step)))
 
 
-def lift_path(c: Lifting, b: Batch, path: Sequence[ir.Step]) -> tuple[ir.Step, ...]:
-    out: list[ir.Step] = []
+def lift_path(c: Lifting, b: Batch, path: Sequence[ir.PathStep]) -> tuple[ir.PathStep, ...]:
+    out: list[ir.PathStep] = []
     for step in path:
         items = () if isinstance(step, int) else lift_items(c, b, step)
         if any_axes(*index_values(items)):

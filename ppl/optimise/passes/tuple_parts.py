@@ -108,7 +108,7 @@ def sources(body: ir.Stmts, name: str) -> set[str]:
     return {b if a == name else a for a, b in pairs if name in (a, b)}
 
 
-def shape_of_parts(t: Type, shape: ir.Shape) -> tuple[ir.Shape, ...] | None:
+def shape_of_parts(t: Type, shape: ir.DeclaredSizes) -> tuple[ir.DeclaredSizes, ...] | None:
     """The shapes of the items, each with the array axes; None where those are not known."""
     if isinstance(shape, ir.TupleShape):
         return tuple(with_axes(shape.dims, item) for item in shape.items)
@@ -117,7 +117,7 @@ def shape_of_parts(t: Type, shape: ir.Shape) -> tuple[ir.Shape, ...] | None:
     return None if sized else ((),) * len(items)
 
 
-def with_axes(dims: tuple[ir.Expr, ...], shape: ir.Shape) -> ir.Shape:
+def with_axes(dims: tuple[ir.Expr, ...], shape: ir.DeclaredSizes) -> ir.DeclaredSizes:
     """A shape with more array axes around it."""
     if isinstance(shape, ir.TupleShape):
         return replace(shape, dims=(*dims, *shape.dims))

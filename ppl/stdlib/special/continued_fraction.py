@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 
-from ppl.arrays import Array, Namespace, State
+from ppl.arrays import Array, Namespace, ScanState
 
 Term = tuple[Array, Array, Array, Array]
 """(a, da, b, db): one numerator and denominator, and their derivatives stacked on a leading axis."""
@@ -30,7 +30,7 @@ def evaluate(
     return found[0], found[1]
 
 
-def _lentz(xp: Namespace, term: Callable[[int], Term], m: int, *state: Array) -> tuple[State, Array]:
+def _lentz(xp: Namespace, term: Callable[[int], Term], m: int, *state: Array) -> tuple[ScanState, Array]:
     f, slope, c, dc, d, dd = state
     a, da, b, db = term(m)
     d_next = 1.0 / (b + a * d)

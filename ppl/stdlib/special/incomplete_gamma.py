@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ppl.arrays import NUMPY, Array, Namespace, State, no_derivative, with_partials, with_vjps
+from ppl.arrays import NUMPY, Array, Namespace, ScanState, no_derivative, with_partials, with_vjps
 from ppl.late import special
 from ppl.stdlib.special.constants import HALF_LOG_TWO_PI, SQRT_TWO
 from ppl.stdlib.special.continued_fraction import MOST_FRACTION_TERMS, ROUNDING, Term, evaluate
@@ -106,7 +106,7 @@ HUGE = 1e200
 def _series(xp: Namespace, a: Array, x: Array) -> tuple[Array, Array]:
     """log P and its derivative in a, for 0 < x < a + 1."""
 
-    def add(m: int, term: Array, total: Array, d_log_term: Array, d_total: Array) -> tuple[State, Array]:
+    def add(m: int, term: Array, total: Array, d_log_term: Array, d_total: Array) -> tuple[ScanState, Array]:
         n = m + 1
         term = term * x / (a + n)
         d_log_term = d_log_term - 1.0 / (a + n)

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from ppl.kernel.language import ast
 from ppl.kernel.language.calls import outcome_of
 from ppl.kernel.language.facts import Facts, UserMatch
-from ppl.kernel.language.scope import Level
+from ppl.kernel.language.scope import AdLevel
 from ppl.kernel.language.walk import NESTING, children, heads, variables, walk
 from ppl.programs.rewriting import mentions
 from ppl.stdlib.record import Distribution
@@ -35,7 +35,7 @@ def check_bounds(d: ast.Declaration, facts: Facts) -> None:
     for value in ast.limits(d.type).values():
         if facts.types[value] != INT:
             raise refused.bounds(d.name, "are not the same for all entries", value.span)
-        if facts.levels[value] is Level.PARAMETER:
+        if facts.levels[value] is AdLevel.PARAMETER:
             raise refused.bounds(d.name, "depend on a parameter", value.span)
 
 

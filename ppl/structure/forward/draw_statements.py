@@ -7,7 +7,7 @@ from types import MappingProxyType
 from ppl.kernel.language import ast
 from ppl.kernel.language.facts import Facts
 from ppl.kernel.language.printer import expression, unsized
-from ppl.kernel.language.scope import Level
+from ppl.kernel.language.scope import AdLevel
 from ppl.kernel.language.walk import variables
 from ppl.programs.entries import Drawn, Entries, between, own_axes_of
 from ppl.programs.fresh_names import FreshNames
@@ -59,8 +59,8 @@ class Drawing:
 
     def is_random(self, e: ast.Expr) -> bool:
         """Whether a value is another one in each simulation."""
-        level = self.facts.levels.get(e, Level.PARAMETER)
-        return level is Level.PARAMETER or any(v.name in self.drawn for v in variables(e))
+        level = self.facts.levels.get(e, AdLevel.PARAMETER)
+        return level is AdLevel.PARAMETER or any(v.name in self.drawn for v in variables(e))
 
 
 def root(left: ast.Expr) -> ast.Variable | None:
@@ -157,7 +157,7 @@ def _checks(
     items = ast.limits(declared.type) if declared else {}
     if declared and declared.type.keyword == "positive_ordered":
         zero = ast.IntLiteral(declared.span, 0)
-        known.facts.levels[zero] = Level.DATA
+        known.facts.levels[zero] = AdLevel.DATA
         items["lower"] = zero
     for side in SIGNS:
         bound, taken = items.get(side), checks.get(side)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ppl.kernel.language import ast
 from ppl.kernel.language.calls import left_and_args
-from ppl.kernel.language.scope import Block, Symbol
+from ppl.kernel.language.scope import BlockName, Symbol
 from ppl.programs.entries import AXES, Drawn, Entries, between, own_axes_of
 from ppl.programs.fresh_names import FreshNames
 from ppl.programs.rewriting import Stmts, code, expr, indexed, integer, mentions, one, rewrite, text_of
@@ -236,7 +236,7 @@ def given(nodes: Sequence[ast.Node], factors: Factors, around: Around) -> set[tu
         if state in found:
             continue
         found.add(state)
-        for d in factors.definitions.get(symbol, []) if symbol.block is Block.MODEL else []:
+        for d in factors.definitions.get(symbol, []) if symbol.block is BlockName.MODEL else []:
             within = inside and d.loops[: len(around.loops)] == around.loops
             left += [(s, within) for s in symbols_in((d.value, *d.decided), factors.facts)]
     return found

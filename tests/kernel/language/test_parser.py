@@ -9,7 +9,7 @@ import pytest
 
 from ppl.errors import ModelError
 from ppl.kernel.language import ast, lalr
-from ppl.kernel.language.builder import Tree
+from ppl.kernel.language.builder import ParseTree
 from ppl.kernel.language.printer import expression
 from ppl.programs.checked import analyse
 from ppl.programs.explained import parse
@@ -192,10 +192,10 @@ def test_cached_tables_parse_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         patch.setattr(lalr, "parser", None)
         again = lalr.fast.__wrapped__()
     for text in SYNTAX:
-        assert built.run(text, Tree) == again.run(text, Tree)
+        assert built.run(text, ParseTree) == again.run(text, ParseTree)
 
 
 def test_unwritable_cache_costs_nothing_but_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("PPL_CACHE", str(tmp_path / "file"))
-    assert lalr.fast.__wrapped__().run("model { }", Tree).rule == "program"
+    assert lalr.fast.__wrapped__().run("model { }", ParseTree).rule == "program"

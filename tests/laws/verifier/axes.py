@@ -94,7 +94,7 @@ class Known:
 
     # --- Sizes -----------------------------------------------------------------------------------
 
-    def size(self, e: ir.Expr | ir.Shape) -> str | None:
+    def size(self, e: ir.Expr | ir.DeclaredSizes) -> str | None:
         """The name of an axis with as many entries."""
         match e:
             case ir.Const(value=int() as value):

@@ -41,7 +41,7 @@ def check_stores(body: Sequence[ir.Stmt]) -> None:
                     )
 
 
-def loops_of(shape: ir.Shape) -> list[str]:
+def loops_of(shape: ir.DeclaredSizes) -> list[str]:
     """The index sets of the loops that a variable has axes of."""
     axes = shape if isinstance(shape, tuple) else ()
     calls = (a for a in axes if isinstance(a, ir.Apply) and a.callee.impl is batching.batch_size)

@@ -9,7 +9,7 @@ import numpy as np
 from ppl.errors import InferenceError
 from ppl.kernel.advi.estimators.reparameterised import Estimate
 from ppl.kernel.advi.families.family import Family
-from ppl.kernel.advi.finite_draws import Draws, draws_with_density
+from ppl.kernel.advi.finite_draws import FiniteDraws, draws_with_density
 from ppl.kernel.advi.gaussian import hessian
 from ppl.kernel.advi.target import Array, Target, blame
 from ppl.records import dataclass
@@ -166,7 +166,9 @@ class StochasticSearch:
         return Estimate(gradient, float(draws.log_density.mean()), first.dropped + draws.dropped)
 
 
-def terms_of(gs: Sequence[Quadratic], family: Family, params: Array, draws: Draws) -> tuple[Array, Array]:
+def terms_of(
+    gs: Sequence[Quadratic], family: Family, params: Array, draws: FiniteDraws
+) -> tuple[Array, Array]:
     """log p(u) s(u), (n, size), and g_k(u) s(u), then s(u), (k + 1, n, size), with s the score in params."""
     score = family.params_score(params, draws.u)
     controls = [*(g.values(draws.u) for g in gs), np.ones(len(draws.u))]

@@ -35,20 +35,20 @@ Averaging = Last | Polynomial
 """A pure rule that keeps one running answer (size,)."""
 
 
-State = TypeVar("State")
+StepState = TypeVar("StepState")
 
 
-class StepRule(Protocol[State]):
+class StepRule(Protocol[StepState]):
     """A pure rule that climbs: nothing is mutated, the state goes in and comes out.
 
     ppl.jax_backend.iterations compiles the step as it stands: what is more than arithmetic is left to `xp`,
     and no branch depends on an array.
     """
 
-    def init(self, params: Array) -> State:
+    def init(self, params: Array) -> StepState:
         """The state before the first step."""
 
     def step(
-        self, state: State, params: Array, gradient: Array, xp: Namespace = NUMPY
-    ) -> tuple[Array, State]:
+        self, state: StepState, params: Array, gradient: Array, xp: Namespace = NUMPY
+    ) -> tuple[Array, StepState]:
         """New params and state after one step along a noisy gradient (size,)."""

@@ -7,7 +7,7 @@ from ppl.kernel.advi.stopping.gradient_norm import GradientNorm
 from ppl.kernel.advi.stopping.iterate_rhat import IterateRhat
 from ppl.kernel.advi.stopping.relative_elbo import RelativeElbo
 from ppl.kernel.advi.stopping.rolling_bound import RollingBound
-from ppl.kernel.advi.stopping.stopping_rule import Fixed, StoppingRule
+from ppl.kernel.advi.stopping.stopping_rule import FixedIterations, StoppingRule
 
 # Each rule is made from the iteration budget, the iterations between ELBOs, and a tolerance.
 STOPPING: dict[str, Callable[[int, int, float], StoppingRule[Any]]] = {
@@ -15,5 +15,5 @@ STOPPING: dict[str, Callable[[int, int, float], StoppingRule[Any]]] = {
     "gradient-norm": lambda iterations, eval_elbo, tolerance: GradientNorm(tolerance),
     "rolling-bound": RollingBound.over,
     "iterate-rhat": lambda iterations, eval_elbo, tolerance: IterateRhat(tolerance),
-    "fixed": lambda iterations, eval_elbo, tolerance: Fixed(iterations),
+    "fixed": lambda iterations, eval_elbo, tolerance: FixedIterations(iterations),
 }

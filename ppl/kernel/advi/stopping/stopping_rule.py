@@ -7,7 +7,7 @@ from ppl.kernel.advi.outcome import Ending, Outcome
 from ppl.kernel.advi.target import Array
 from ppl.records import dataclass
 
-State = TypeVar("State")
+StoppingState = TypeVar("StoppingState")
 
 
 @dataclass(frozen=True)
@@ -37,17 +37,19 @@ class Reading:
     outcome: Outcome | None = None
 
 
-class StoppingRule(Protocol[State]):
+class StoppingRule(Protocol[StoppingState]):
     """A pure rule: the state goes in and comes out."""
 
-    def init(self) -> State:
+    def init(self) -> StoppingState:
         """The state before the first checkpoint."""
 
-    def update(self, state: State, checkpoint: Checkpoint) -> tuple[State, Reading]:
+    def update(self, state: StoppingState, checkpoint: Checkpoint) -> tuple[StoppingState, Reading]:
         """Look at the next checkpoint, whose ELBO is finite."""
 
 
-def read(rule: StoppingRule[State], state: State, checkpoint: Checkpoint) -> tuple[State, Reading]:
+def read(
+    rule: StoppingRule[StoppingState], state: StoppingState, checkpoint: Checkpoint
+) -> tuple[StoppingState, Reading]:
     """What a rule makes of a checkpoint; an ELBO that is not finite ends every run."""
     if math.isfinite(checkpoint.elbo):
         return rule.update(state, checkpoint)
@@ -56,7 +58,7 @@ def read(rule: StoppingRule[State], state: State, checkpoint: Checkpoint) -> tup
 
 
 @dataclass(frozen=True)
-class Fixed:
+class FixedIterations:
     """Run all `iterations`."""
 
     iterations: int
