@@ -65,7 +65,8 @@ def __getattr__(name: str) -> Any:
     if name == "__version__":
         return import_module("ppl.system.distribution").VERSION
     if name not in PUBLIC:
-        raise AttributeError(f"module 'ppl' has no attribute {name!r}")
+        absent = import_module("ppl.api").absent
+        raise AttributeError(absent("ppl", name) if name[:1] != "_" else name)
     return getattr(import_module(PUBLIC[name]), name)
 
 

@@ -24,7 +24,7 @@ A user's mistake always ends in one of these; any other exception is a bug in pp
 import errno
 import sys
 import warnings
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -213,7 +213,8 @@ class OutOfRange(InferenceError, ValueError):
 
 
 class UnknownSetting(InferenceError, TypeError):
-    """A keyword is not a setting of the algorithm: `setting` is the keyword, `near` the most similar one.
+    """Keywords are not settings of the algorithm: `setting` is the first, `near` what it is called here, or
+    the most similar one; `advice` says of each what to write.
 
     Example:
         >>> try:
@@ -223,11 +224,10 @@ class UnknownSetting(InferenceError, TypeError):
         variational() has no setting `algoritm`; did you mean algorithm?
     """
 
-    def __init__(self, function: str, setting: str, near: str | None, known: Iterable[str], advice: str = ""):
-        self.setting, self.near = setting, near
-        help = f"did you mean {near}?" if near else f"it has {', '.join(known)}."
-        help = f"{advice}." if advice else help
-        super().__init__(f"{function}() has no setting `{setting}`; {help}", "PPL978")
+    def __init__(self, function: str, advice: Mapping[str, str], near: str | None):
+        self.setting, self.near = next(iter(advice)), near
+        lines = [f"{function}() has no setting `{name}`; {each}" for name, each in advice.items()]
+        super().__init__("\n".join(lines), "PPL978")
 
 
 class ArgumentError(PPLError, ValueError):

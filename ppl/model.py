@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class Model(compiled_program.CompiledProgram):
+class Model(api.Members, compiled_program.CompiledProgram):
     """A compiled program; `condition` gives it data.
 
     Example:
@@ -29,9 +29,6 @@ class Model(compiled_program.CompiledProgram):
         <Model eight_schools.model: data J, y, sigma; parameters mu, tau, theta_raw>
         >>> posterior = model.condition("eight_schools.data.json")
     """
-
-    def __dir__(self) -> list[str]:
-        return api.members("Model")
 
     @checks
     def condition(

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Posterior(log_density.LogDensity):
+class Posterior(api.Members, log_density.LogDensity):
     """A model with its data: its log density over R^dim, the map to the program's variables, and fits.
 
     `u` is always the unconstrained vector, shape (param_unc_num(),).
@@ -38,9 +38,6 @@ class Posterior(log_density.LogDensity):
         >>> gradient.shape
         (10,)
     """
-
-    def __dir__(self) -> list[str]:
-        return api.members("Posterior")
 
     def _repr_html_(self) -> str:
         read = [v for v in self.model.lowered.data if not v.items]

@@ -11,7 +11,7 @@ ROUGHLY_LIKE = 0.6
 
 
 def nearest(name: str, names: Iterable[str], cutoff: float = LIKE) -> str | None:
-    """The name most like `name`: the same but for case and signs, else by spelling.
+    """The name most like `name`: the same but for case and underscores, else by spelling.
 
     Example:
         >>> nearest("Sigma_y", ["mu", "sigmay", "sigma"])
@@ -23,5 +23,9 @@ def nearest(name: str, names: Iterable[str], cutoff: float = LIKE) -> str | None
 
 
 def fold(name: str) -> str:
+    return name.lower().replace("_", "")
+
+
+def letters(name: str) -> str:
     """Letters and digits alone, without case and accents: `Age (years)` and `age_years` are one."""
     return "".join(sign for sign in normalize("NFKD", name.lower()) if sign.isalnum())

@@ -1,6 +1,7 @@
 """The public members of what `ppl` exports: they are there, documented, listed by `dir`, and on the site."""
 
 import inspect
+import pickle
 import re
 from functools import cached_property
 from pathlib import Path
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import ppl
-from ppl.api import MEMBERS, members
+from ppl.api import ELSEWHERE, MEMBERS, members
 from ppl.cli.site.python_api import of_class
 
 ROOT = Path(__file__).parents[1]
@@ -42,6 +43,34 @@ def test_dir_lists_the_public_members():
         assert dir(thing) == members(kind)
         assert all(hasattr(thing, name) for name in members(kind) if name not in NEED_MORE), kind
     assert set(CMDSTANPY) <= set(dir(fit))
+
+
+def test_names_of_other_tools_and_of_later_steps_are_told_the_way():
+    model = ppl.compile_model("parameters { real x; } model { x ~ std_normal(); }")
+    posterior = model.condition({})
+    fit = posterior.laplace(draws=10, seed=1)
+    for thing, name, way in [
+        (ppl, "CmdStanModel", "write ppl.compile_model("),
+        (model, "sample", "write model.condition(data).sample"),
+        (model, "summary", "write model.condition(data).variational().summary"),
+        (posterior, "draws", "write posterior.variational().draws"),
+        (posterior, "log_prob", "write posterior.log_density(u)"),
+        (fit, "save_csvfiles", 'write fit.save_csv("output.csv")'),
+        (fit, "x", 'write fit.stan_variable("x")'),
+        (fit, "sumary", "did you mean fit.summary?"),
+    ]:
+        with pytest.raises(AttributeError, match=re.escape(way)):
+            getattr(thing, name)
+    with pytest.raises(ppl.ArgumentError, match=re.escape("made by ppl.compile_model('a.stan'")):
+        ppl.Model("a.stan")
+    assert pickle.loads(pickle.dumps(fit)).draws().shape == (10, 1)
+
+
+def test_what_other_names_are_written_as_is_there():
+    for kind, names in ELSEWHERE.items():
+        thing = getattr(ppl, kind, ppl)
+        firsts = [re.match(r"(?:ppl\.|fit\.)?(\w+)", way)[1] for way in names.values()]
+        assert all(hasattr(thing, first) or first in members("Fit") for first in firsts), kind
 
 
 NEED_MORE = {"log_evidence", "variational_params_pd", "variational_sample_pd", "warm_start", "discrete"}

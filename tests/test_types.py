@@ -107,6 +107,19 @@ def test_names_of_other_tools_and_methods_have_their_counterpart(method, name, n
     assert it.value.near == near
 
 
+def test_every_keyword_that_is_no_setting_is_told_with_its_value():
+    with pytest.raises(UnknownSetting) as it:
+        POSTERIOR.sample(chains=4, iter_warmup=500, refresh=100, metric="dense_e", data={}, seeed=1)
+    assert [line.partition("; ")[2] for line in str(it.value).splitlines()] == [
+        "write num_chains=4.",
+        "write num_warmup=500.",
+        "write progress=True.",
+        "the warmup adapts it, and it is diagonal.",
+        "the data go to model.condition(data).",
+        "did you mean seed?",
+    ]
+
+
 def test_one_like_nothing_is_refused_with_all_there_are():
     with pytest.raises(TypeError, match=r"has no setting `zzz`; it has .*seed"):
         POSTERIOR.pathfinder(zzz=1)

@@ -8,7 +8,7 @@ from ppl.errors import DataError
 from ppl.kernel.density.expected import ExpectedData
 from ppl.printable import printable
 from ppl.records import dataclass, field, replace
-from ppl.spelling import ROUGHLY_LIKE, fold, nearest
+from ppl.spelling import ROUGHLY_LIKE, letters, nearest
 
 
 @dataclass(frozen=True)
@@ -53,8 +53,8 @@ def renamed(inputs: Inputs, declared: Collection[str]) -> dict[str, str]:
     """
     columns = [name for name in inputs.columns if name not in declared]
     absent = [name for name in declared if name not in inputs.values]
-    key = {name: fold(f"x{name}" if name[:1].isdigit() else name) for name in columns}
-    pairs = [(column, name) for column in columns for name in absent if key[column] == fold(name)]
+    key = {name: letters(f"x{name}" if name[:1].isdigit() else name) for name in columns}
+    pairs = [(column, name) for column in columns for name in absent if key[column] == letters(name)]
     return {c: n for c, n in pairs if sum(c == column or n == name for column, name in pairs) == 1}
 
 

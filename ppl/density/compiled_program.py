@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from ppl.arguments import repr_of
 from ppl.arrays import NUMPY, Namespace, TapeNode
 from ppl.compilation.phases import Compilation
 from ppl.compilation.traits import Traits
@@ -16,6 +17,7 @@ from ppl.data.blocks import is_mapped
 from ppl.data.levels import Bounds, coded, with_sizes
 from ppl.data.shares import shared_names
 from ppl.density.conditioning import reader_of
+from ppl.errors import ArgumentError
 from ppl.kernel.density.layout import Data, check_sizes, parameter_places, parameters_of
 from ppl.kernel.draws.names import sized
 from ppl.kernel.emit.library import Wrap
@@ -63,6 +65,10 @@ class CompiledProgram:
     """Names of forms for many draws that the program does not have."""
     jax_cache: dict[str, Any] = field(init=False, default_factory=dict, compare=False)
     """What ppl/jax_backend makes of the program, once."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.compilation, Compilation):
+            raise ArgumentError(f"a Model is made by ppl.compile_model({repr_of(self.compilation)})")
 
     def __repr__(self) -> str:
         data = f"data {', '.join(self.data_schema)}" if self.data_schema else "no data"

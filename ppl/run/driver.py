@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from ppl.density.log_density import LogDensity
 from ppl.errors import InferenceError
-from ppl.kernel.advi.outcome import Ending, Listener, Outcome, Phase, Progress, silent
+from ppl.kernel.advi.outcome import Ending, Listener, Phase, Progress, silent
 from ppl.kernel.advi.start import Init
 from ppl.methods.correct.weight_quality import WeightQuality
 from ppl.methods.diagnose.spread import spread_of
@@ -53,8 +53,7 @@ def best_of(
     best = max(results, key=lambda result: result.final_elbo)
     ended = [result for result in results if result.outcome.ending is not Ending.INTERRUPTED]
     if len(ended) < settings.runs:
-        stopped = f"interrupted when {len(ended)} of {settings.runs} runs had ended"
-        best = replace(best, path=replace(best.path, outcome=Outcome(Ending.INTERRUPTED, stopped)))
+        best = best.stopped(f"interrupted when {len(ended)} of {settings.runs} runs had ended")
     if len(best.draws_u) < 2:
         return best
     spread = spread_of([result.draws_u for result in results], [result.final_elbo for result in results])

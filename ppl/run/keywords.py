@@ -2,7 +2,7 @@
 
 import inspect
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from pathlib import Path
 from secrets import randbits
@@ -47,11 +47,17 @@ OTHER_NAMES = {
 ELSEWHERE = {
     "data": "the data go to model.condition(data)",
     "output_dir": "draws are written by save_csv(path)",
+    "sig_figs": "files have all digits, tables as many as summary(sig_figs=3) says",
     "save_warmup": "draws of the warmup are not kept",
     "thin": "take every n-th row of draws()",
     "adapt_engaged": "a given eta is used without a search",
     "require_converged": "fit.outcome.converged says so",
     "show_console": "nothing is printed without progress=True",
+    "metric": "the warmup adapts it, and it is diagonal",
+    "step_size": "the warmup adapts it; a greater delta makes it smaller",
+    "threads_per_chain": "cores is the number of processes",
+    "fixed_param": "a program without parameters is run by variational()",
+    "chain_ids": "chains are numbered from 1",
 }
 """Settings of CmdStanPy without a counterpart, and what to do."""
 
@@ -161,10 +167,9 @@ def takes(
     def decorate(function: Callable[Concatenate[S, ...], R]) -> Callable[Concatenate[S, P], R]:
         @wraps(function)
         def checked(first: S, /, *args: P.args, **kwargs: P.kwargs) -> R:
-            for name in kwargs:
-                if name not in known:
-                    meant = other if (other := OTHER_NAMES.get(name)) in known else nearest(name, known)
-                    raise UnknownSetting(function.__name__, name, meant, known, ELSEWHERE.get(name, ""))
+            if unknown := {name: value for name, value in kwargs.items() if name not in known}:
+                advice = {name: _advice(name, value, known) for name, value in unknown.items()}
+                raise UnknownSetting(function.__name__, advice, _meant(next(iter(unknown)), known))
             numbers: Any = {name: python_number(value) for name, value in kwargs.items()}
             if "seed" in numbers and numbers["seed"] is None:
                 numbers["seed"] = randbits(SEED_BITS)
@@ -178,6 +183,21 @@ def takes(
         return checked
 
     return decorate
+
+
+def _meant(name: str, known: Sequence[str]) -> str | None:
+    """What a setting is called here."""
+    return other if (other := OTHER_NAMES.get(name)) in known else nearest(name, known)
+
+
+def _advice(name: str, value: object, known: Sequence[str]) -> str:
+    """What to write instead of a setting that there is not."""
+    if name in ELSEWHERE:
+        return f"{ELSEWHERE[name]}."
+    if not (meant := _meant(name, known)):
+        return f"it has {', '.join(known)}."
+    given = bool(value) if meant == "progress" else value
+    return f"write {meant}={in_a_line(repr(given))}." if name in OTHER_NAMES else f"did you mean {meant}?"
 
 
 def _listing(record: Any) -> str:

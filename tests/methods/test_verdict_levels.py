@@ -65,7 +65,7 @@ PLAIN = Verdict(
 
 
 def ended(ending):
-    return {"outcome": Outcome(ending, "it ended")}
+    return {"outcome": Outcome(ending, "interrupted at iteration 3")}
 
 
 def updates(*shares):
@@ -390,7 +390,8 @@ SENTENCES = [
     (ended(Ending.DIVERGED), f"poor: the search for q diverged. {PROPER}"),
     (
         ended(Ending.INTERRUPTED),
-        "poor: the run was interrupted. Run it to the end; --resume continues from a checkpoint.",
+        "poor: the run was interrupted at iteration 3. Run it to the end; "
+        "--resume continues from a checkpoint.",
     ),
     (
         {"elbo_se": 31.0},

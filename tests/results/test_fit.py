@@ -168,6 +168,7 @@ def test_data_order_and_container_do_not_matter_to_load(toy, fit, make_model, tm
 def test_after_a_timeout_there_is_the_fit_so_far(toy):
     fit = variational(toy, timeout=1e-9, draws=50)
     assert fit.outcome.sentence.startswith("Interrupted: stopped after timeout = 1e-09 s.")
+    assert "the run was stopped after timeout = 1e-09 s" in fit.judgement
     assert np.isfinite(fit.draws()).all() and fit.level != "good"
     assert variational(toy, timeout=1e9, algorithm="laplace").outcome.ending is not Ending.INTERRUPTED
     with pytest.raises(OutOfRange, match="seconds above 0"):
@@ -189,7 +190,7 @@ def test_a_seed_of_none_is_another_each_time(toy):
 
 @pytest.mark.parametrize(
     ("keyword", "words"),
-    [("inits", "did you mean init?"), ("output_samples", "did you mean draws?"), ("data", "model.condition")],
+    [("inits", "write init=1."), ("output_samples", "write draws=1."), ("data", "model.condition")],
 )
 def test_names_of_cmdstanpy_are_told_the_ones_here(toy, keyword, words):
     with pytest.raises(UnknownSetting, match=re.escape(words)):

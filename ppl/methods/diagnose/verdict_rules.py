@@ -144,7 +144,7 @@ def ended_badly(v: Quality, name: Name) -> Iterator[Finding]:
             yield Finding(Level.POOR, "the search for q diverged", (PROPER,))
         case Ending.INTERRUPTED:
             level = Level.USABLE if v.moved else Level.POOR
-            yield Finding(level, "the run was interrupted", (ONWARD,))
+            yield Finding(level, f"the run was {v.outcome.reason}", (ONWARD,))
 
 
 def still_rising(v: Quality, name: Name) -> Iterator[Finding]:

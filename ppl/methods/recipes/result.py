@@ -146,9 +146,11 @@ class Result:
         between = self.errors.between + (spread.between if spread else 0.0)
         return replace(self.errors, between=between)
 
-    def stopped(self, when: str) -> "Result":
-        """The same of a run that was stopped then."""
-        return replace(self, path=replace(self.path, outcome=Outcome(Ending.INTERRUPTED, f"stopped {when}")))
+    def stopped(self, reason: str) -> "Result":
+        """The same of a run that was stopped for that reason."""
+        outcome = Outcome(Ending.INTERRUPTED, reason)
+        verdict = replace(self.verdict, outcome=outcome)
+        return replace(self, path=replace(self.path, outcome=outcome), verdict=verdict)
 
     @property
     def mean_u(self) -> Array:

@@ -50,7 +50,7 @@ Ranks = tuple[int, ...] | str
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Calibration:
+class Calibration(api.Members):
     """The result of `sbc`: `ranks` (simulations, columns), between 0 and `draws`.
 
     `failed` has the number of each simulation without a fit, with the reason. `simulations` is the number
@@ -70,9 +70,6 @@ class Calibration:
     draws: int
     simulations: int
     failed: Mapping[int, str] = field(default_factory=dict)
-
-    def __dir__(self) -> list[str]:
-        return api.members("Calibration")
 
     def __repr__(self) -> str:
         return f"<Calibration of {len(self.columns)} columns by {len(self.numbers)} simulations>"

@@ -690,7 +690,7 @@ def variational(posterior: LogDensity, **keywords: Any) -> Fit:
                 ) from None
             raise
     if deadline.passed:
-        return replace(found, result=found.result.stopped(f"after timeout = {run.timeout:g} s"))
+        return replace(found, result=found.result.stopped(f"stopped after timeout = {run.timeout:g} s"))
     if found.outcome.ending is Ending.INTERRUPTED:
         if run.on_interrupt == "raise":
             raise Interrupted(found)

@@ -66,13 +66,13 @@ discrete, loo = LateModule("ppl.density.discrete"), LateModule("ppl.results.repo
 """What few fits are asked for, which imports the compiler."""
 
 
-class VariablesOfDraws(ABC):
+class VariablesOfDraws(api.Members, ABC):
     """What is asked of draws by the names of variables."""
 
     posterior: LogDensity
 
-    def __dir__(self) -> list[str]:
-        return api.members(type(self).__name__)
+    def _named_variables(self) -> Collection[str]:
+        return variables(self.column_names)
 
     @property
     @abstractmethod
