@@ -31,6 +31,23 @@ def test_a_balanced_sample_has_the_moments_of_the_weighted_pool():
     assert np.abs(counts - 1000 * weights).sum() < 1200
 
 
+class Counted(np.random.Generator):
+    """Counts its rounds of uniform numbers."""
+
+    rounds = 0
+
+    def random(self, *size):
+        self.rounds += 1
+        return super().random(*size)
+
+
+def test_rounds_end_when_exchanges_gain_no_more():
+    u, counted = rng().normal(size=(5000, 4)), Counted(np.random.PCG64(2))
+    chosen = balanced(u, np.zeros(5000), 1000, counted)
+    assert counted.rounds < 70, "of 300"
+    assert np.abs(u[chosen].mean(axis=0) - u.mean(axis=0)).max() < 0.003, "a tenth of the standard error"
+
+
 @pytest.mark.rotate(3)
 def test_every_seed_draws_the_pool_in_proportion():
     u, log_weights = np.linspace(-1, 1, 20)[:, None], np.log(np.arange(1, 21.0))

@@ -14,6 +14,8 @@ from ppl.methods.numerics.log_sums import log_sum_exp
 
 MOST_EXCHANGES = 300
 """Exchanges of one draw for another."""
+MOST_IDLE = 8
+"""Rounds in a row without an exchange that gains, after which others would gain next to nothing."""
 DRAWS_A_MOMENT = 5
 """Draws for each moment that is balanced: moments are worth their number only where there are many more
 draws.
@@ -26,7 +28,7 @@ def balanced(u: Array, log_weights: Array, n: int, rng: np.random.Generator) -> 
     chosen = rng.permutation(systematic(log_weights, n, rng))
     moments = _moments(u, weights, max(1, n // DRAWS_A_MOMENT)) / max(1, n)
     held, cumulative = moments[chosen], np.cumsum(weights)
-    off = held.sum(axis=0)
+    off, idle = held.sum(axis=0), 0
     for _ in range(MOST_EXCHANGES if n else 0):
         shares = np.sort(rng.random(n))  # which are found in a third of the time
         places = np.searchsorted(cumulative, cumulative[-1] * shares, side="right")
@@ -35,8 +37,10 @@ def balanced(u: Array, log_weights: Array, n: int, rng: np.random.Generator) -> 
         gains = 2 * change @ off + np.einsum("ij,ij->i", change, change)
         best = int(np.argmin(gains))
         if gains[best] < 0:
-            off = off + change[best]
+            off, idle = off + change[best], 0
             chosen[best], held[best] = offered[best], moments[offered[best]]
+        elif (idle := idle + 1) == MOST_IDLE:
+            break
     return chosen
 
 
