@@ -77,14 +77,12 @@ def on_backend(target: PosteriorTarget, settings: Settings) -> Target:
     """
     if settings.backend == "jax" and target.posterior.earlier is not None:
         raise InferenceError('An updated fit is computed by autograd: omit backend = "jax".')
-    auto, numbers = settings.backend == "auto", partial(numbers_of, target.posterior, settings)
-    pays = auto and jax_pays(target, settings) and has_room(numbers())
+    auto = settings.backend == "auto"
+    pays = auto and jax_pays(target, settings) and has_room(numbers_of(target.posterior, settings))
     by_blocks = integrates_blocks(settings) and not jax_pays_at_any_size(target, settings)
     if settings.backend == "jax" or (pays and not by_blocks):
         return by_jax(target, settings)
-    if pays or (auto and is_possible(target) and has_room(numbers())):
-        return replace(target, faster=partial(after, target, settings, pays), large=pays)
-    return target
+    return replace(target, faster=partial(after, target, settings, pays), large=pays) if auto else target
 
 
 def by_jax(target: PosteriorTarget, settings: Settings) -> Target:
@@ -121,8 +119,14 @@ def jax_target(target: PosteriorTarget, settings: Settings) -> Target:
 
 
 def after(target: PosteriorTarget, settings: Settings, large: bool, points: int) -> Target | None:
-    """The target by JAX if, after so many points, more are computed first by it, its compilation included."""
-    return if_traceable(target, settings) if large or points >= points_that_pay(target) else None
+    """The target by JAX if, after so many points, more are computed first by it, its compilation included.
+
+    How much memory is free is read only then: it takes a tenth of a small fit.
+    """
+    pays = points >= points_that_pay(target) and is_possible(target)
+    if large or (pays and has_room(numbers_of(target.posterior, settings))):
+        return if_traceable(target, settings)
+    return None
 
 
 def if_traceable(target: PosteriorTarget, settings: Settings) -> Target:
@@ -236,10 +240,9 @@ def jax_pays(target: PosteriorTarget, settings: Settings) -> bool:
 
     Runs beside each other are processes, each of which would have to compile.
     """
-    if settings.runs > 1 or not is_possible(target):
-        return False
     large = target.posterior.width >= JAX_PAYS.width or target.dim >= JAX_PAYS.dimensions
-    return large or jax_pays_at_any_size(target, settings)
+    pays = large or jax_pays_at_any_size(target, settings)
+    return pays and settings.runs == 1 and is_possible(target)
 
 
 def jax_pays_at_any_size(target: PosteriorTarget, settings: Settings) -> bool:

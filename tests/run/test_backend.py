@@ -346,3 +346,10 @@ def test_blocks_of_a_large_program_are_integrated_out_by_autograd(program, used,
     assert fit.backend == used
     assert {r.note for r in reports if r.phase in (Phase.NESTED, Phase.VARIABLES)} <= {""}
     assert {f"backend {used}"} - {"backend autograd"} <= {r.note for r in reports}
+
+
+def test_small_fits_do_not_ask_how_much_memory_is_free(posterior, monkeypatch) -> None:
+    asked = list[int]()
+    monkeypatch.setattr(memory, "limits", lambda: iter([asked.append(1) or 8 << 30]))
+    posterior.variational(algorithm="laplace", draws=20)
+    assert not asked
