@@ -110,6 +110,7 @@ UNUSED = (
     "ppl.results.fits.chains",
     "ppl.results.report.compare",
     "ppl.data.csv_text",
+    "numpy.ma",
     "scipy.optimize",
     "scipy.stats",
     "scipy.fft",
@@ -120,7 +121,7 @@ UNUSED = (
 )
 PACKAGES = ("scipy._lib._array_api", "scipy.sparse", "autograd.scipy")
 """What imports all of SciPy, or all of NumPy."""
-MOST_MODULES = {"first": 1180, "second": 760}
+MOST_MODULES = {"first": 960, "second": 735}
 """Of a fit by the command line, all packages together."""
 
 

@@ -118,9 +118,13 @@ def address(value: Any) -> str:
 
 @lru_cache(1)
 def addresses(imported: int) -> dict[int, str]:
-    """The address of everything that modules of the library hold, by identity, when so many are imported."""
+    """The address of everything that modules of the library hold, by identity, when so many are imported.
+
+    A table is the last to name what it lists: it imports the modules of all others.
+    """
     found: dict[int, str] = {}
-    for name in sorted((name for name in sys.modules if name.startswith(ADDRESSED)), reverse=True):
+    names = (name for name in sys.modules if name.startswith(ADDRESSED))
+    for name in sorted(names, key=lambda name: (name.endswith(".table"), name), reverse=True):
         found |= addresses_in(name)
     return found
 

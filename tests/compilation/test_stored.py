@@ -64,6 +64,13 @@ def test_functions_made_for_a_program_are_not_stored():
     assert [*json.loads(stored(model.source.name))["parts"]] == ["has discrete", "traits"]
 
 
+def test_a_distribution_is_addressed_by_its_own_module():
+    """A table imports all of them: 60 modules."""
+    model = compile_model("parameters { real<lower=0> x; } model { x ~ weibull(1, 2); }")
+    addresses = str(encoded(model.lowered, (model.source,)))
+    assert "distributions.weibull:" in addresses and ".table:" not in addresses
+
+
 def test_an_address_is_one_of_the_library():
     with pytest.raises(ValueError, match="is not in the library"):
         at("os:system")

@@ -21,6 +21,7 @@ from ppl.methods.diagnose.psis import WeightedDraws
 from ppl.methods.moves.ending import Moved
 from ppl.methods.moves.funnels import Funnels, InFunnels
 from ppl.methods.moves.metric import CORRELATED_DIMENSIONS, metric_of
+from ppl.methods.numerics.quantiles import median
 
 BRIDGE_DRAWS = 2048
 """Draws of the Gaussians that a bridge begins at, at most; a power of two."""
@@ -48,7 +49,7 @@ def bridges_between_chains(target: Target, moves: Moved, rng: np.random.Generato
         if start is None:
             return None
         of_p = moves.log_p[ends] - start.log_densities(moves.u[ends])
-        size = effective_size(special.expit(np.median(of_p) - of_p), moves.chain[ends])
+        size = effective_size(special.expit(median(of_p) - of_p), moves.chain[ends])
         estimates.append(bridged(target, start, of_p, size, BRIDGE_DRAWS, rng))
     one, other = estimates
     return Estimates(one, other)

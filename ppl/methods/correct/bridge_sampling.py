@@ -11,6 +11,7 @@ from ppl.kernel.advi.target import Array
 from ppl.late import special
 from ppl.methods.correct.evidence import Evidence
 from ppl.methods.numerics.log_sums import log_sum_exp
+from ppl.methods.numerics.quantiles import median
 
 MOST_NEWTON_STEPS = 100
 """Newton steps to the log ratio, halvings of its interval among them: to rounding."""
@@ -28,7 +29,7 @@ def bridge_sampling(of_p: Array, of_q: Array, size_p: float, sets: int | None = 
     have -inf. The error is that of Fruehwirth-Schnatter (2004), Econometrics Journal 7. It is about 1 nat
     where neither has draws among those of the other, and the estimate means nothing.
     """
-    shift, odds = float(np.median(of_p)), float(np.log(size_p / len(of_q)))
+    shift, odds = median(of_p), float(np.log(size_p / len(of_q)))
     to_p, to_q = of_q - shift + odds, shift - of_p - odds
 
     def chances(ratio: float) -> tuple[Array, Array]:

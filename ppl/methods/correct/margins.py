@@ -9,6 +9,7 @@ import numpy as np
 from ppl.kernel.advi.target import Array
 from ppl.late import special
 from ppl.methods.diagnose.diagnostics import tail_shapes
+from ppl.methods.numerics.quantiles import quantiles
 from ppl.records import dataclass
 
 MOST_KNOTS = 17
@@ -38,7 +39,7 @@ class Margins:
         if tail_shapes(u).max() > HEAVIEST:  # draws of chains seldom go as far as these, nor do a normal's
             return None
         scores = np.linspace(-outermost, outermost, MOST_KNOTS)
-        at = np.quantile(u, special.ndtr(scores), axis=0)
+        at = quantiles(u, special.ndtr(scores))
         return cls(scores, at) if (np.diff(at, axis=0) > 0).all() else None
 
     def normal(self, u: Array) -> tuple[Array, Array]:

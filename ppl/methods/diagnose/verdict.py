@@ -16,6 +16,7 @@ from ppl.methods.diagnose.level import Level
 from ppl.methods.diagnose.psis import WeightedDraws, khat_threshold
 from ppl.methods.diagnose.quality import Quality
 from ppl.methods.diagnose.verdict_rules import VERDICT, findings
+from ppl.methods.numerics.quantiles import quantiles
 
 
 class Verdict(Quality):
@@ -157,7 +158,7 @@ def narrow(u: Array) -> NDArray[np.bool_]:
     """Which coordinates (dim,) are the same in most of the draws u (n, dim), to rounding."""
 
     def of_columns(some: Array) -> Array:
-        low, high = np.quantile(some, (0.05, 0.95), axis=0)
+        low, high = quantiles(some, (0.05, 0.95))
         return np.asarray(high - low <= VERDICT.rounding * np.maximum(-low, high))
 
     return np.asarray(by_columns(of_columns, u[:: max(len(u) // VERDICT.looked_at, 1)]), dtype=bool)

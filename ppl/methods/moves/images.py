@@ -243,12 +243,14 @@ def near_images(target: Target, q: Gaussian, images: Images | None, rng: np.rand
     u = q.draws(rng.standard_normal((IMAGES.points, target.dim)))
     sds = sds_of(q)
     units = np.maximum(np.abs(q.mean), sds)
-    known = images.mirrored if images else np.zeros(0, dtype=np.intp)
-    some = np.setdiff1d(with_either_sign(target, u, units, IMAGES.near_slope), known)
+    new = np.ones(target.dim, dtype=bool)
+    new[images.mirrored if images else []] = False
+    either = with_either_sign(target, u, units, IMAGES.near_slope)
+    some = either[new[either]]
     tied = list[Indices]()
     if half_distance(q, sds, some) >= IMAGES.distance:
         tied = apart(q, sds, components_of(target, u[0], units, some, IMAGES.near_tie))
-    alone = flips(target.dim, np.setdiff1d(np.flatnonzero(np.abs(q.mean) >= IMAGES.distance * sds), known))
+    alone = flips(target.dim, np.flatnonzero(new & (np.abs(q.mean) >= IMAGES.distance * sds)))
     at, *heights = target.log_densities(np.concatenate([q.mean[None], alone * q.mean]))
     alone = alone[np.array(heights) > at - IMAGES.lower]
     each = [*(changed(target, q.mean, component) for component in tied), *alone]

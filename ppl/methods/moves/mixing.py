@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from ppl.kernel.advi.target import Array
 from ppl.late import special
+from ppl.methods.numerics.index_sets import distinct
+from ppl.methods.numerics.quantiles import quantiles
 
 FALSE_DRIFTS = 0.01
 """The chance that a look at all statistics calls noise a drift (Bonferroni)."""
@@ -95,7 +97,7 @@ def about_modes(u: Array, mode: NDArray[np.intp]) -> Array:
     if not mode.any():
         return u
     off = u.copy()
-    for own in np.unique(mode):
+    for own in distinct(mode):
         here = mode == own
         off[here] -= u[here].mean(axis=0)
     return off
@@ -111,11 +113,9 @@ def _compared(both: Array, first: int, looks: int) -> tuple[Array, Array, Array]
     before, after, most = both[:first], both[first:], standard_errors_by_chance(looks)
     centre, sds = both.mean(axis=(0, 1)), both.std(axis=(0, 1))
     sds = np.where(sds > 0, sds, 1.0)
-    low, high, lowest, highest = np.quantile(
-        both[:: 1 + both[..., 0].size // MOST_RANKED],
-        [TAIL_MASS, 1 - TAIL_MASS, END_MASS, 1 - END_MASS],
-        axis=(0, 1),
-    )
+    ranked = both[:: 1 + both[..., 0].size // MOST_RANKED].reshape(-1, both.shape[-1])
+    shares = [TAIL_MASS, 1 - TAIL_MASS, END_MASS, 1 - END_MASS]
+    low, high, lowest, highest = quantiles(ranked, shares)
 
     def means(u: Array) -> Array:
         """Of each statistic by chain, (4, chains, coordinates)."""

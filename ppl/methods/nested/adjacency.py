@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl.late import LateModule
+from ppl.methods.numerics.index_sets import distinct
 from ppl.records import dataclass
 
 csgraph = LateModule("scipy.sparse.csgraph")
@@ -36,7 +37,7 @@ class Graph:
         """That of pairs (k,) of which some may be twice or the other way round."""
         off = first != second
         first, second = first[off].astype(np.int64), second[off].astype(np.int64)
-        return cls(dim, *np.divmod(np.unique(np.append(first * dim + second, second * dim + first)), dim))
+        return cls(dim, *np.divmod(distinct(np.append(first * dim + second, second * dim + first)), dim))
 
     @classmethod
     def of_matrix(cls, touched: NDArray[np.bool_]) -> "Graph":
@@ -80,6 +81,32 @@ class Graph:
         """The pairs as a `csr_array` of SciPy's."""
         ends = np.searchsorted(self.first, np.arange(self.dim + 1))
         return sparse.csr_array((np.ones(self.size, dtype=bool), self.second, ends), (self.dim, self.dim))
+
+    @property
+    def neighbours(self) -> list[Indices]:
+        """Those that each coordinate meets, ascending."""
+        return np.split(self.second, np.searchsorted(self.first, np.arange(1, self.dim)))
+
+    def in_order(self, order: Indices) -> "Graph":
+        """That of the coordinates (dim,) in another order."""
+        place = np.argsort(order)
+        return Graph.of_pairs(self.dim, place[self.first], place[self.second])
+
+    def band_order(self) -> Indices:
+        """An order (dim,) in which those that meet are near each other: reverse Cuthill-McKee (1969)."""
+        neighbours = [each.tolist() for each in self.neighbours]
+        degrees = [len(each) for each in neighbours]
+        order, seen = list[int](), np.zeros(self.dim, dtype=bool).tolist()
+        for seed in np.argsort(degrees, kind="stable").tolist():
+            waiting = [] if seen[seed] else [seed]
+            for k in waiting:
+                seen[k] = True
+                new = sorted((j for j in neighbours[k] if not seen[j]), key=degrees.__getitem__)
+                for j in new:
+                    seen[j] = True
+                waiting += new
+            order += waiting
+        return np.array(order[::-1], dtype=np.intp)
 
     def components(self) -> Indices:
         """Which component each coordinate is in, (dim,): of the components the one with the first is 0."""

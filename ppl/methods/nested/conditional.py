@@ -25,6 +25,7 @@ from ppl.methods.nested.blocks import (
     times,
 )
 from ppl.methods.nested.polynomials import Polynomials
+from ppl.methods.numerics.quantiles import quantiles
 from ppl.records import dataclass, replace
 
 
@@ -296,7 +297,7 @@ def shape_of(blocks: Blocks, outer: Array, modes: Modes) -> Shape:
         simpler_ones.insert(0, simpler_ones[0]._replace(by_curvature=True))
     for simpler in simpler_ones:
         off = distance(best, about(blocks, outer, modes, simpler))
-        if np.quantile(off, CONDITIONAL.same_at) < CONDITIONAL.same:
+        if quantiles(off, [CONDITIONAL.same_at])[0] < CONDITIONAL.same:
             return simpler
     return shape
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ppl.kernel.advi.finite_draws import row_parts
 from ppl.kernel.advi.target import Array, Target
 from ppl.methods.nested.adjacency import Graph, Indices
+from ppl.methods.numerics.index_sets import all_but
 
 
 class GraphLimits(NamedTuple):
@@ -83,7 +84,7 @@ def with_graphs_beside(graph: Graph, target: Target, u: Array, rng: np.random.Ge
 def by_sets(target: Target, u: Array, rng: np.random.Generator) -> Graph | None:
     """By sets of coordinates; None if these would have to be as many as half of the coordinates."""
     hubs, most = hubs_of(target, u, rng)
-    rest = np.setdiff1d(np.arange(target.dim), hubs)
+    rest = all_but(target.dim, hubs)
     share = 1 / (most + GRAPH.spare + 1)
     tells = 2 * share * (1 - share) ** (most + GRAPH.spare)  # the chance that a set tells two apart
     count = int(np.log(0.5 * len(rest) ** 2 / GRAPH.false) / -np.log1p(-tells)) + 1

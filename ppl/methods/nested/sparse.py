@@ -2,12 +2,14 @@
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.methods.nested.adjacency import Graph, Indices, csgraph, sparse
+from ppl.methods.nested.adjacency import Graph, Indices
+from ppl.methods.numerics.index_sets import all_but, distinct
+from ppl.methods.numerics.quantiles import median
 from ppl.records import dataclass
 
 MayBeComplete = Callable[[Indices, int], bool]
@@ -134,20 +136,22 @@ def field_given(
     may not be complete.
     """
     dim = graph.dim
-    rest = np.setdiff1d(np.arange(dim), outer)
+    rest = all_but(dim, outer)
     if not 0 < len(outer) <= FIELD.most_outer or len(rest) < fewest * len(outer):
         return None
-    inside = graph.among(rest).as_csr
-    order = csgraph.reverse_cuthill_mckee(inside, symmetric_mode=True).astype(np.intp)
-    ordered = inside[order][:, order] + sparse.eye_array(len(rest), dtype=bool)
-    pairs = np.array(sparse.tril(ordered).nonzero(), dtype=np.intp)
+    inside = graph.among(rest)
+    order = inside.band_order()
+    ordered, each = inside.in_order(order), np.arange(len(rest))
+    below = ordered.first > ordered.second
+    pairs = np.array([np.append(ordered.first[below], each), np.append(ordered.second[below], each)])
+    pairs = pairs[:, np.lexsort(pairs[::-1])]
     if len(rest) * ((pairs[0] - pairs[1]).max() + 1.0) ** 2 <= most_work:
         most = min(FIELD.most_colours, int(FIELD.colours_of_all * len(rest)))
-        if (colours := coloured(sparse.csr_array(ordered), most)) is not None:
+        if (colours := coloured(ordered, most)) is not None:
             return Field(dim, outer, rest[order], pairs, colours)
     if may_be_complete and may_be_complete(outer, len(rest)):
         # All meet: a few of them may hardly do so where the graph was seen.
-        return Field(dim, outer, rest, np.array(np.tril_indices(len(rest))), np.arange(len(rest)))
+        return Field(dim, outer, rest, np.array(np.tril_indices(len(rest))), each)
     return None
 
 
@@ -157,7 +161,7 @@ def outer_of(graph: Graph, scalars: NDArray[np.bool_]) -> Indices:
     while outer.sum() <= FIELD.most_outer and (left := int((~outer).sum())) > 1:
         degrees = graph.degrees(~outer) * ~outer
         most = int(degrees.argmax())
-        usual = float(np.median(degrees[~outer]))
+        usual = median(degrees[~outer].astype(float))
         least = FIELD.lesser_hub if degrees[most] > FIELD.many * usual else FIELD.hub
         if degrees[most] < least * (left - 1):
             break
@@ -165,22 +169,21 @@ def outer_of(graph: Graph, scalars: NDArray[np.bool_]) -> Indices:
     return np.nonzero(outer)[0]
 
 
-def coloured(graph: Any, most: int) -> Indices | None:
+def coloured(graph: Graph, most: int) -> Indices | None:
     """Colours (k,): 0 for coordinates of which none meet; of the others no two of one colour meet a third.
 
     None for more than so many colours.
     """
-    size = graph.shape[0]
-    neighbours = [graph.indices[graph.indptr[k] : graph.indptr[k + 1]] for k in range(size)]
-    colours = np.full(size, -1, dtype=np.intp)
-    free = np.ones(size, dtype=bool)
-    for k in np.argsort(np.diff(graph.indptr), kind="stable"):
+    neighbours = [np.append(own, k) for k, own in enumerate(graph.neighbours)]
+    colours = np.full(graph.dim, -1, dtype=np.intp)
+    free = np.ones(graph.dim, dtype=bool)
+    for k in np.argsort([len(own) for own in neighbours], kind="stable"):
         if free[k]:
             colours[k] = 0
             free[neighbours[k]] = False
     for k in np.nonzero(colours < 0)[0]:
         near = np.concatenate([neighbours[j] for j in neighbours[k]])
-        taken = np.unique(colours[near])
+        taken = distinct(colours[near])
         taken = taken[taken > 0]
         gaps = np.nonzero(taken != np.arange(1, len(taken) + 1))[0]
         colours[k] = gaps[0] + 1 if len(gaps) else len(taken) + 1

@@ -24,6 +24,7 @@ from ppl.methods.nested.graph import (
     with_graphs_beside,
 )
 from ppl.methods.nested.sparse import FIELD, Field, are_little_work, field_of
+from ppl.methods.numerics.index_sets import all_but
 from ppl.records import dataclass, replace
 
 
@@ -163,7 +164,7 @@ def blocks_of(graph: Graph, widest: int) -> Structure | None:
     if outer is None or not len(outer):  # of independent coordinates a mean-field q is enough
         return None
     dim = graph.dim
-    latent = np.setdiff1d(np.arange(dim), outer)
+    latent = all_but(dim, outer)
     if len(latent) < limits.fewest_latent * len(outer):
         return None
     labels = graph.among(latent).components()
@@ -200,7 +201,7 @@ def small_blocks(target: Target, u: Array, rng: np.random.Generator) -> Structur
     gradient that responds to those whose bit it has not tells that its partner's code differs there.
     """
     dim, (outer, _) = target.dim, hubs_of(target, u, rng)
-    latent = np.setdiff1d(np.arange(dim), outer)
+    latent = all_but(dim, outer)
     if not 0 < len(outer) <= STRUCTURE.most_outer or len(latent) < STRUCTURE.fewest_latent * len(outer):
         return None
     length = code_length(len(latent))
@@ -247,7 +248,7 @@ def needed(graph: Graph, outer: list[int], widest: int) -> Indices:
     """Those of the separators without which blocks would be too wide."""
     chosen = list(outer)
     for each in outer:
-        rest = np.setdiff1d(np.arange(graph.dim), [k for k in chosen if k != each])
+        rest = all_but(graph.dim, [k for k in chosen if k != each])
         if widest_of(graph.among(rest)) <= widest:
             chosen.remove(each)
     return np.array(sorted(chosen), dtype=np.intp)

@@ -282,7 +282,8 @@ class Writer:
         if key not in self.found:
             positions, picked = np.arange(x.size).reshape(x.shape)[index], x.value[index]
             as_index = np.ndim(picked) and picked.flags.c_contiguous
-            self.found[key] = positions if as_index and len(np.unique(positions)) == positions.size else None
+            once = np.bincount(positions.ravel()).max(initial=0) <= 1
+            self.found[key] = positions if as_index and once else None
         return self.found[key]
 
     def scatter(self, x: Tracer, parent: Tracer, index: Any) -> None:

@@ -10,6 +10,7 @@ from ppl.kernel.draws.columns import Floats
 from ppl.methods.diagnose.convergence import ess_bulk, ess_tail, mcse_mean, rhat
 from ppl.methods.diagnose.diagnostics import khat_of_means
 from ppl.methods.diagnose.psis import psis
+from ppl.methods.numerics.quantiles import quantiles
 from ppl.records import dataclass
 from ppl.results.files.read_csv import DrawsFile
 from ppl.results.report.style import USUAL, TableStyle
@@ -119,7 +120,7 @@ def _figures(runs: Floats, pooled: Floats, style: TableStyle, of_fit: float) -> 
     yield math.nan if constant else max(mcse_mean(runs), of_fit)
     yield math.nan if len(present) < 2 else 0.0 if constant else float(np.std(present, ddof=1))
     yield NORMAL_MAD * float(np.median(np.abs(present - np.median(present))))
-    yield from np.quantile(present, style.probabilities(present)).tolist()
+    yield from quantiles(present, style.probabilities(present)).tolist()
     yield from (ess_bulk(runs), ess_tail(runs), rhat(runs))
 
 

@@ -13,6 +13,7 @@ from ppl.kernel.draws.names import NO_LABELS, Labels
 from ppl.methods.correct.standard_errors import INDEPENDENT, ErrorSources, errors_of
 from ppl.methods.diagnose.convergence import ess_bulk, ess_tail, mcse_mean, mcse_quantile, rhat
 from ppl.methods.diagnose.level import Level
+from ppl.methods.numerics.quantiles import quantiles
 from ppl.records import dataclass, fields, replace
 from ppl.results.report.style import USUAL, TableStyle
 from ppl.results.report.text_table import TABLE_WIDTH, at_the_point, text_table
@@ -212,7 +213,7 @@ def _row(name: str, draws: Floats, by: ErrorSources, style: TableStyle) -> Row:
     if not len(present):
         return Row(name, *(math.nan,) * 5, *NO_ERRORS, missing=missing, style=style)
     probabilities = style.probabilities(present)
-    low, middle, high = np.quantile(present, probabilities).tolist()
+    low, middle, high = quantiles(present, probabilities).tolist()
     if len(present) > 1 and np.ptp(present) == 0:  # their mean and sd would be off by rounding
         own = (float(present[0]), 0.0, low, middle, high)
         return Row(name, *own, *NO_ERRORS, missing=missing, constant=True, style=style)

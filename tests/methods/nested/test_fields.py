@@ -25,8 +25,6 @@ from ppl.methods.recipes import fit
 from ppl.methods.run.settings import Settings
 from ppl.records import dataclass, replace
 
-sparse = pytest.importorskip("scipy.sparse")
-
 
 def rng() -> np.random.Generator:
     return np.random.default_rng(1)
@@ -168,11 +166,10 @@ GRAPHS = {
 
 @pytest.mark.parametrize(("graph", "most"), GRAPHS.values(), ids=GRAPHS)
 def test_hessians_are_read_off_differences_by_colour(graph, most):
-    full = sparse.csr_matrix(graph | np.eye(len(graph), dtype=bool))
-    colours = coloured(full, most)
-    assert coloured(full, colours.max()) is None
+    colours = coloured(Graph.of_matrix(graph), most)
+    assert coloured(Graph.of_matrix(graph), colours.max()) is None
     weights = rng().normal(size=graph.shape)
-    hessian = np.where(full.toarray(), weights + weights.T, 0.0)
+    hessian = np.where(graph | np.eye(len(graph), dtype=bool), weights + weights.T, 0.0)
     pairs = np.array(np.tril(hessian).nonzero())
     reading = Field(len(graph), np.array([]), np.arange(len(graph)), pairs, colours).reading
     found = np.zeros_like(hessian)

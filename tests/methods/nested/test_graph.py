@@ -161,10 +161,15 @@ def test_a_field_is_sparse_at_distant_points_too():
     [chain(60), grid(5, 8), GRAPHS["alone"], Graph.of_pairs(90, *rng(3).integers(0, 90, (2, 50)))],
     ids=["chain", "grid", "alone", "random"],
 )
-def test_components_and_degrees_are_those_of_scipy(graph):
+def test_components_degrees_and_bands_are_those_of_scipy(graph):
     some = np.flatnonzero(rng().random(graph.dim) < 0.8)[:LARGEST_BY_NUMPY]
     inside, left = graph.as_csr[some][:, some], rng().random(graph.dim) < 0.5
     labels = sparse.csgraph.connected_components(inside, directed=False)[1]
     assert graph.among(some).components().tolist() == labels.tolist()
     assert graph.degrees(left).tolist() == (graph.as_csr @ left.astype(int)).tolist()
     assert (graph.among(some).matrix == inside.toarray()).all()
+    orders = graph.band_order(), sparse.csgraph.reverse_cuthill_mckee(graph.as_csr, symmetric_mode=True)
+    graphs = [graph.in_order(order) for order in orders]
+    ours, theirs = (np.abs(each.first - each.second).max(initial=0) for each in graphs)
+    assert sorted(orders[0]) == list(range(graph.dim)) and graphs[0].size == graph.size
+    assert ours <= theirs + 1
