@@ -64,11 +64,11 @@ def require_int(xp: Namespace, x: Array) -> Array:
     """
     if not isinstance(x, int | np.integer | np.ndarray):
         return (x + 2**31) % 2**32 - 2**31
-    wrong = np.extract((x < LOWEST_INT) | (x > LARGEST_INT), x)
-    if wrong.size:
+    low, high = (x.min(initial=0), x.max(initial=0)) if isinstance(x, np.ndarray) else (x, x)
+    if low < LOWEST_INT or high > LARGEST_INT:
         raise OverflowError(
-            f"Integer overflow: the result is {wrong[0]}, but an int is from {LOWEST_INT} to {LARGEST_INT}.\n"
-            "Compute it with reals."
+            f"Integer overflow: the result is {low if low < LOWEST_INT else high}, but an int is from "
+            f"{LOWEST_INT} to {LARGEST_INT}.\nCompute it with reals."
         )
     return x
 
