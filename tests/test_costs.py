@@ -88,6 +88,15 @@ def test_points_at_once_of_a_program_cost_no_more_than_one_by_one(program: Repea
     assert not dearer_at_once(usable(program.posterior(program.ways[0], 2)))
 
 
+def test_vectors_at_several_points_make_no_covariance_each() -> None:
+    text = """data { int N; array[N] vector[3] y; } parameters { vector[3] mu; cov_matrix[3] Sigma; }
+      model { y ~ multi_normal(mu, Sigma); }"""
+    y = np.random.default_rng(6).normal(size=(40, 3))
+    posterior = ppl.compile_model(text).condition({"N": len(y), "y": y})
+    assert not dearer_at_once(posterior)
+    assert_as_alone(posterior, np.random.default_rng(7).normal(0, 0.3, (4, posterior.param_unc_num())))
+
+
 def test_a_function_of_the_data_s_sizes_is_called_once_for_each_size() -> None:
     few, many = (
         ppl.compile_model(RAGGED % AT_ONCE["a function of the data's sizes"]).condition(

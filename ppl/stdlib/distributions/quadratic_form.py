@@ -24,9 +24,18 @@ def lifted(xp: Namespace, g: Array, axes: int) -> Array:
     return xp.np.reshape(g, xp.np.shape(g) + (1,) * axes)
 
 
+def is_shared(matrix: Array, d: Array) -> bool:
+    """Whether the matrices (..., 1, K, K) are each that of n vectors of d (..., n, K)."""
+    return bool(matrix.shape[-3] == 1 and d.ndim == matrix.ndim - 1)
+
+
 def weighted(xp: Namespace, g: Array, matrix: Array) -> Array:
-    """The adjoint of a matrix that every one of the weights `g` multiplies: summed if it is only one."""
-    return (xp.np.sum(g) if matrix.ndim == 2 else lifted(xp, g, 2)) * matrix
+    """The adjoint of a matrix that every one of the weights `g` multiplies: summed where it is only one."""
+    if matrix.ndim == 2:
+        return xp.np.sum(g) * matrix
+    if matrix.shape[-3] == 1:
+        g = xp.np.sum(g, axis=-1, keepdims=True)
+    return lifted(xp, g, 2) * matrix
 
 
 def columns(xp: Namespace, d: Array) -> Array:
@@ -35,10 +44,12 @@ def columns(xp: Namespace, d: Array) -> Array:
 
 
 def weighted_outer(xp: Namespace, g: Array, a: Array, b: Array, like: Array) -> Array:
-    """g a b' for every leading index, summed if `like` is a single matrix."""
+    """g a b' for every leading index, summed where `like` is a single matrix."""
     a = lifted(xp, g, 1) * a
     if like.ndim == 2:
         return xp.np.matmul(columns(xp, a), columns(xp, b).T)
+    if is_shared(like, a):
+        return xp.np.matmul(transposed(xp, a), b)[..., None, :, :]
     return a[..., :, None] * b[..., None, :]
 
 
@@ -71,8 +82,8 @@ def inverse(xp: Namespace, matrix: Array) -> Array:
 
 
 def _one_by_one(xp: Namespace, matrix: Array, d: Array) -> Array:
-    """matrix^-1 d; a matrix (..., 1, K, K) is factored once for all n vectors of d (..., n, K)."""
-    if matrix.shape[-3] == 1 and d.ndim == matrix.ndim - 1:
+    """matrix^-1 d; a matrix of several vectors is factored once."""
+    if is_shared(matrix, d):
         return transposed(xp, or_nan(xp.linalg.solve, matrix[..., 0, :, :], transposed(xp, d)))
     return or_nan(xp.linalg.solve, matrix, d[..., None])[..., 0]
 
