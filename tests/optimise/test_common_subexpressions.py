@@ -28,6 +28,10 @@ BODIES = {
         "real q = a; while (q < 2) { real r = q * b; q += 1 + exp(r) * tanh(exp(r)); }",
         1,
     ),
+    "an index of entries that take a branch, which are read and set": (
+        "vector[N] q = a * x; for (n in 1:N) if (q[n] > 0) q[n] += b; target += sum(q);",
+        1,
+    ),
     "once in each branch": ("if (a > 0) target += exp(b); else target += -exp(b);", 0),
     "where it may not be evaluated": ("target += a > 0 ? exp(b) : tanh(exp(b));", 0),
     "of a variable that changes": ("real q = a; target += exp(q); q = b; target += exp(q);", 0),

@@ -36,7 +36,7 @@ class Batch:
 
     `indices` has an int array along each axis, the outermost first; `variables` the values of each loop
     variable, `locals` the axes of variables that are declared inside.  `positions` are those of its entries
-    along the axes that only `parent` has.
+    along the axes that only `parent` has, and along those that `parent` has positions for.
     """
 
     indices: Mapping[str, ir.Var]

@@ -20,7 +20,7 @@ from ppl.kernel.ir.walk import (
     with_sure_parts,
 )
 from ppl.records import dataclass, field
-from ppl.types import INT, element_type, is_tuple
+from ppl.types import INT, is_tuple
 
 PLAIN = (ir.Assign, ir.Update, ir.Scatter, ir.Increment)
 """Statements whose expressions are all evaluated."""
@@ -73,6 +73,6 @@ class Sharing:
         return (e for e in surely(s) if isinstance(e, ir.Apply) and self.may_share(e))
 
     def may_share(self, e: ir.Apply) -> bool:
-        plain = not (e.callee.implicit or e.callee.reduce or element_type(e.type) == INT or is_tuple(e.type))
+        plain = not (e.callee.implicit or e.callee.reduce or e.type == INT or is_tuple(e.type))
         varies = ir.CallUser | ir.Solve | ir.TargetSoFar
         return plain and not used_names(e) & self.changing and not any(isinstance(n, varies) for n in walk(e))

@@ -568,7 +568,9 @@ def subset_at(c: Lifting, b: Batch, positions: Mapping[str, ir.Var]) -> Batch:
         (inner.draws,) = axes_of(at.type)
         c.draws.functions.parts.append(c.span)
     variables = {v: c.name(v, entries_at(inner, values, positions)) for v, values in b.variables.items()}
-    return replace(inner, variables=variables)
+    outer = {axis: at for axis, at in b.positions.items() if axis not in positions}
+    outer = {axis: c.name("at", entries_at(inner, at, positions)) for axis, at in outer.items()}
+    return replace(inner, variables=variables, positions={**outer, **positions})
 
 
 # --- Masks ---------------------------------------------------------------------------------------
