@@ -18,9 +18,10 @@ from ppl.methods.correct.evidence import Estimates, Evidence
 from ppl.methods.correct.margins import Margins
 from ppl.methods.correct.reference import Reference
 from ppl.methods.diagnose.psis import WeightedDraws
-from ppl.methods.moves.ending import Moved
+from ppl.methods.moves.ending import MOVES, Moved
 from ppl.methods.moves.funnels import Funnels, InFunnels
 from ppl.methods.moves.metric import CORRELATED_DIMENSIONS, metric_of
+from ppl.methods.moves.mixing import TAIL_SDS
 from ppl.methods.numerics.quantiles import median
 
 BRIDGE_DRAWS = 2048
@@ -30,6 +31,9 @@ SETS = 16
 DRAWS_A_BRIDGE = 4
 """Weighted draws for each of these: a bridge that checks their weights is not to cost what they did."""
 
+UNSETTLED = MOVES.drift / TAIL_SDS
+"""The share of the posterior that stationary chains may not have reached, and so an error in nats: as much
+of a tail may still change from stage to stage."""
 
 MOST_NARROW = 0.3
 """The standard error, in nats, above which draws of a Gaussian are seldom among those of the posterior."""
@@ -50,7 +54,8 @@ def bridges_between_chains(target: Target, moves: Moved, rng: np.random.Generato
             return None
         of_p = moves.log_p[ends] - start.log_densities(moves.u[ends])
         size = effective_size(special.expit(median(of_p) - of_p), moves.chain[ends])
-        estimates.append(bridged(target, start, of_p, size, BRIDGE_DRAWS, rng))
+        estimate = bridged(target, start, of_p, size, BRIDGE_DRAWS, rng)
+        estimates.append(Evidence(estimate.value, float(np.hypot(estimate.se, UNSETTLED))))
     one, other = estimates
     return Estimates(one, other)
 

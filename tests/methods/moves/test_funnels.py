@@ -102,16 +102,22 @@ def test_the_density_in_coordinates_of_funnels():
 
 
 def test_chains_that_begin_outside_enter_the_neck_and_tell_the_evidence():
-    """Without its coordinates they had 3 to 5% of their positions in the neck, which has 7%."""
-    target, rng = Shrunk(), np.random.default_rng(3)
-    starts = np.column_stack([rng.normal(2, 0.7, 128), rng.normal(1, 0.5, 128)])
-    found = moved(target, starts, rng, 400_000)
-    assert found.stationary and found.funnels and found.gradients < 40_000
-    share = (found.u[:, 1] < np.log(0.3)).mean()
-    assert share == pytest.approx(1 - target.mass(np.log(0.3)) / target.mass(), abs=0.02)
-    estimates = bridges_between_chains(target, found, rng)
-    assert not estimates.doubt and estimates.evidence.se < 0.01
-    assert estimates.evidence.value == pytest.approx(np.log(target.mass()), abs=4 * estimates.evidence.se)
+    """Without its coordinates they had 3 to 5% of their positions in the neck, which has 7%. The evidence is
+    short by what is missing of the neck, some 0.004 nats, which its standard error has to cover."""
+    target, log_mass = Shrunk(), np.log(Shrunk().mass())
+    known = 1 - target.mass(np.log(0.3)) / target.mass()
+    shares, errors = list[float](), list[float]()
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        starts = np.column_stack([rng.normal(2, 0.7, 128), rng.normal(1, 0.5, 128)])
+        moves = moved(target, starts, rng, 400_000)
+        assert moves.stationary and moves.funnels and moves.gradients < 60_000
+        shares.append((moves.u[:, 1] < np.log(0.3)).mean() - known)
+        estimates = bridges_between_chains(target, moves, rng)
+        assert not estimates.doubt and estimates.evidence.se < 0.01
+        errors.append((estimates.evidence.value - log_mass) / estimates.evidence.se)
+    assert abs(np.mean(shares)) < 0.01 and np.max(np.abs(shares)) < 0.03
+    assert np.sqrt(np.mean(np.square(errors))) < 2 and np.max(np.abs(errors)) < 4
 
 
 def test_the_mean_of_one_coordinate_bends_with_another():
