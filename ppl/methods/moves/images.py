@@ -264,13 +264,14 @@ def sds_of(q: Gaussian) -> Array:
 
 
 def is_beyond_a_valley(target: Target, mean: Array, signs: Array) -> bool:
-    """Whether the log density rises again, to where there may be mass, on the way to an image of the mean."""
+    """Whether the log density falls and rises again, to where there may be mass, on the way to an image of
+    the mean; a mean on a slope is no mode, and the way up from there leads to q's own."""
     first, last = target.log_densities(np.stack([mean, signs * mean]))
     if not last > first - IMAGES.lower:
         return False
     shares = np.linspace(0, 1, IMAGES.places_between)[:, None]
     way = target.log_densities(mean + shares * (signs - 1) * mean)
-    return bool(np.nan_to_num(way, nan=-np.inf).min() < last - IMAGES.valley)
+    return bool(np.nan_to_num(way, nan=-np.inf).min() < min(first, last) - IMAGES.valley)
 
 
 def flips(dim: int, some: Indices) -> Array:

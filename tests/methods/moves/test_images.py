@@ -214,3 +214,25 @@ def test_a_mixture_is_spread_over_its_labels_and_knows_the_evidence():
     mean = (marginal.sum(axis=1) @ m) / marginal.sum()
     assert draws.mean(axis=0) == pytest.approx([mean, mean], abs=0.25)
     assert draws.min(axis=1).mean() == pytest.approx((marginal * least).sum() / marginal.sum(), abs=0.1)
+
+
+@dataclass(frozen=True)
+class Modes(Target):
+    """Normal distributions of sd 1 about `at`, as one density."""
+
+    at: tuple[float, ...]
+    dim = 1
+
+    def log_densities(self, us):
+        return norm.logpdf(us, self.at).max(axis=1)
+
+    def log_density_gradients(self, us):
+        nearest = np.array(self.at)[np.abs(us - self.at).argmin(axis=1)]
+        return self.log_densities(us), nearest[:, None] - us
+
+
+@pytest.mark.parametrize("mean, at, count", [(1.0, (-1.5,), 0), (2.0, (2.0, -2.5), 1)])
+def test_the_way_up_a_slope_is_no_valley(mean, at, count):
+    """Means of hierarchical scales lie on one: the mode of the whole is elsewhere, of either sign."""
+    q = Gaussian(np.array([mean]), np.array([0.5]))
+    assert len(near_images(Modes(at), q, None, np.random.default_rng(1))) == count
