@@ -50,6 +50,9 @@ class EndingLimits(NamedTuple):
     fewest_effective: int = 400
     """The same where fewer draws are written."""
 
+    patience: float = 2.0
+    """How many times as many moves as would do are made for a chain that stays where others seldom are."""
+
     most_gradients: int = 400_000
     """Gradients at all chains together."""
 
@@ -116,11 +119,14 @@ class Moved:
 
 
 class StageEnd(NamedTuple):
-    """Chains after so many stages: those kept, whether each entered necks, and the state of the sampler."""
+    """Chains after so many stages: those kept, whether each entered necks, after how many moves they would
+    have done, 0 if not yet, and the state of the sampler.
+    """
 
     stages: int
     kept: tuple[Stage, ...]
     entered: tuple[bool, ...]
+    would_do: int
     sampler: Mapping[str, Any]
 
 
@@ -212,13 +218,13 @@ def until_stationary(
     A stuck chain gives its place to another of its group, of so many; of 0 groups, to none.
     """
     kept, entered = list[Stage](), list[bool]()  # whether its moves were those that enter necks
-    straight_at_first, first = starts_right or sampler.funnels is not None, 0
+    straight_at_first, first, would_do = starts_right or sampler.funnels is not None, 0, 0
     if (left := journal.recall(RECORDED, sampler.rng)) is not None:
-        first, kept, entered = left.stages, [*left.kept], [*left.entered]
+        first, kept, entered, would_do = left.stages, [*left.kept], [*left.entered], left.would_do
         sampler.go_on_from(left.sampler)
     for number, moves in list(enumerate(stages))[first:]:
         if number and sum(stage.u.size for stage in kept) <= MOVES.most_recorded:
-            end = StageEnd(number, tuple(kept), tuple(entered), sampler.state)
+            end = StageEnd(number, tuple(kept), tuple(entered), would_do, sampler.state)
             journal.record(RECORDED, end, sampler.rng)
         listen(Progress(Phase.MOVES, sampler.moves, sum(stages)))
         came, spent, straight = sampler.chains.u, sampler.gradients, sampler.straight_moves
@@ -239,7 +245,9 @@ def until_stationary(
                 continue
             chains = _moved(joined(own[:-1]), stage, sampler, centres, spent)
             enough = chains.stationary and chains.mixing.fewest_effective >= needed(effective, chains)
-            if enough or over:
+            would_do = would_do or (sampler.moves if enough else 0)
+            waits = chains.mixing.stays.any() and sampler.moves < MOVES.patience * would_do
+            if over or (enough and not waits):
                 return chains
     return chains
 

@@ -22,6 +22,11 @@ TAIL_MASS = 0.05
 """The share of the draws in each tail."""
 END_MASS = 0.025
 """The share of the draws at each end, where no chain stays."""
+FALSE_STAYS = 1e-5
+"""The same chance for a stay there that a chain came back from; less, for what chains are worth is roughly
+known."""
+WITHIN_ONE_SD = (0.16, 0.84)
+"""The shares of a normal below its mean less an sd, and below its mean and one."""
 TAIL_SDS = 9.7
 """How far a quantile of a normal at `TAIL_MASS` moves, in sds, by the share of the draws beyond it."""
 SQUARE_SDS = 0.5
@@ -57,13 +62,15 @@ class Mixing(NamedTuple):
 
     `drift` is the change from stage to stage and `apart` the difference between the chains of even and of odd
     number, both in sds and beyond their noise; `effective` the independent draws that both stages are worth,
-    for the mean or the tail that mixes worst. `drift_of_log_p` is the drift of the log density.
+    for the mean or the tail that mixes worst. `drift_of_log_p` is the drift of the log density. `stays` are
+    whether a chain was most of the time where the others seldom are.
     """
 
     drift: Array
     apart: Array
     effective: Array
     drift_of_log_p: float
+    stays: NDArray[np.bool_] = np.zeros(0, dtype=bool)
 
     @property
     def largest_drift(self) -> float:
@@ -86,10 +93,9 @@ def compare(before: Stage, after: Stage) -> Mixing:
     columns = (slice(k, k + width) for k in range(0, dim, width))
     both = (about_modes(np.concatenate([before.u[..., k], after.u[..., k]]), mode) for k in columns)
     parts = [_compared(each, first, looks) for each in both]
-    drift, apart, effective = (np.concatenate(each) for each in zip(*parts, strict=True))
-    return Mixing(
-        drift, apart, effective, _drift_of_log_p(before.log_p, after.log_p, standard_errors_by_chance(looks))
-    )
+    drift, apart, effective, stays = (np.concatenate(each) for each in zip(*parts, strict=True))
+    drift_of_log_p = _drift_of_log_p(before.log_p, after.log_p, standard_errors_by_chance(looks))
+    return Mixing(drift, apart, effective, drift_of_log_p, stays)
 
 
 def about_modes(u: Array, mode: NDArray[np.intp]) -> Array:
@@ -108,8 +114,8 @@ def standard_errors_by_chance(looks: int) -> float:
     return float(-special.ndtri(FALSE_DRIFTS / (2 * looks)))
 
 
-def _compared(both: Array, first: int, looks: int) -> tuple[Array, Array, Array]:
-    """Drift, apart and effective sizes of some coordinates; the first moves are those of the stage before."""
+def _compared(both: Array, first: int, looks: int) -> tuple[Array, Array, Array, NDArray[np.bool_]]:
+    """Drift, apart, effective sizes and stays of some coordinates; first moves are of the stage before."""
     before, after, most = both[:first], both[first:], standard_errors_by_chance(looks)
     centre, sds = both.mean(axis=(0, 1)), both.std(axis=(0, 1))
     sds = np.where(sds > 0, sds, 1.0)
@@ -133,20 +139,27 @@ def _compared(both: Array, first: int, looks: int) -> tuple[Array, Array, Array]
     noise = sum(half.var(axis=1) / half.shape[1] for half in halves)
     apart = beyond_noise(halves[0].mean(axis=1) - halves[1].mean(axis=1), noise, most)
     effective = effective_sizes(all_of[[0, 2, 3]], both, low, high).min(axis=0)
-    ends = ((both < lowest).all(axis=0), (both > highest).all(axis=0))
-    left = left_behind(ends, effective, looks)
-    return (SIZES * drift).max(axis=0), np.maximum((SIZES * apart).max(axis=0), left), effective
+    left, stays = left_behind(both, lowest, highest, looks * both.shape[1])
+    return (SIZES * drift).max(axis=0), np.maximum((SIZES * apart).max(axis=0), left), effective, stays
 
 
-def left_behind(at_end: tuple[NDArray[np.bool_], ...], effective: Array, looks: int) -> Array:
-    """How far chains move a quantile, in sds, that never left the end of a tail, where they began.
+def left_behind(both: Array, lowest: Array, highest: Array, looks: int) -> tuple[Array, NDArray[np.bool_]]:
+    """How far chains move a quantile, in sds, that never left the end of a tail, where they began; and where
+    one was there for longer than chains are, by chance, that are worth as many draws.
 
-    `at_end` (chains, coordinates) are those whose positions all lie there. So may those of a chain whose
-    moves are worth few draws, by chance.
+    Positions (moves, chains, coordinates) beyond `lowest` and `highest` (coordinates,) are those at an end.
     """
-    chains = len(at_end[0])
-    by_chance = np.log(END_MASS) * effective / chains > np.log(FALSE_DRIFTS / (looks * chains))
-    return np.where(by_chance, 0.0, TAIL_SDS * np.max([each.mean(axis=0) for each in at_end], axis=0))
+    inside = np.clip(both, lowest, highest)
+    low, high = np.quantile(inside.mean(axis=0), WITHIN_ONE_SD, axis=0)
+    variance = ((high - low) / 2) ** 2  # of the means of chains, but for those far from the others
+    most = np.full(len(lowest), float(len(both)))
+    worth = np.divide(inside.var(axis=(0, 1)), variance, out=most.copy(), where=variance > 0)
+    worth = np.minimum(worth, most)
+    there = np.maximum((both < lowest).mean(axis=0), (both > highest).mean(axis=0))
+    by_chance = special.betainc(np.maximum(there * worth, 1.0), worth * (1 - there) + 1, END_MASS)
+    always = (there == 1) & (by_chance < FALSE_DRIFTS / looks)
+    stays = (by_chance < FALSE_STAYS / looks).any(axis=0)
+    return np.asarray(TAIL_SDS * always.mean(axis=0)), np.asarray(stays)
 
 
 def beyond_noise(difference: Array, variance: Array, most: float) -> Array:

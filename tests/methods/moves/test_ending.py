@@ -6,6 +6,7 @@ from scipy import integrate, stats
 from toy_targets import Funnel, HalfSpace, LogGamma, line
 from toy_targets import Gaussian as GaussianTarget
 
+import ppl
 from ppl.methods.moves.ending import MOVES, most_gradients, moved
 from ppl.methods.moves.mixing import Stage, compare
 
@@ -62,7 +63,17 @@ def test_a_chain_that_never_leaves_the_end_of_a_tail_is_seen():
     assert found.largest_drift == 0 and found.apart[0] == 0
     assert found.apart[1] == pytest.approx(9.7 / 128)  # a quantile moves by that
     u[20, 109, 1] = 1.0
-    assert compare(stage_of(u[:13]), stage_of(u[13:])).apart.max() == 0
+    found = compare(stage_of(u[:13]), stage_of(u[13:]))
+    assert found.apart.max() == 0 and found.stays.tolist() == [False, True]
+    u[8:, 109, 1] = u[8:, 110, 1]
+    assert not compare(stage_of(u[:13]), stage_of(u[13:])).stays.any()
+
+
+def test_a_chain_that_stays_far_out_in_a_tail_is_waited_for():
+    """It was there for half of the moves: the sd was 1.34 times that of the law, and the fit good."""
+    model = ppl.compile_model("parameters { real x; } model { x ~ student_t(5, 0, 1); }")
+    fit = model.condition().variational(seed=2)
+    assert fit.level == "good" and fit.draws().std() == pytest.approx(np.sqrt(5 / 3), rel=0.1)
 
 
 @pytest.mark.parametrize(
