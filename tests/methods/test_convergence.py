@@ -3,8 +3,8 @@ import pytest
 from scipy.special import ndtri
 
 from ppl.methods.diagnose.convergence import (
-    ess_bulk,
-    ess_tail,
+    agreement,
+    by_columns,
     mcse_mean,
     mcse_quantile,
     normal_scores,
@@ -38,10 +38,11 @@ def test_figures_are_those_of_arviz(draws):
     from laws.arviz import QUANTILES, convergence
 
     theirs = convergence(draws)
+    bulk, tail, r_hat = agreement(draws)
     if len(draws) > 1:  # ArviZ wants two chains, Stan is content with the halves of one
-        assert rhat(draws) == pytest.approx(theirs[0], rel=1e-9)
-    assert ess_bulk(draws) == pytest.approx(theirs[1], rel=1e-9)
-    assert ess_tail(draws) == pytest.approx(theirs[2], rel=1e-6)
+        assert r_hat == pytest.approx(theirs[0], rel=1e-9)
+    assert bulk == pytest.approx(theirs[1], rel=1e-9)
+    assert tail == pytest.approx(theirs[2], rel=1e-6)
     assert mcse_mean(draws) == pytest.approx(theirs[3], rel=1e-9)
     for p, known in zip(QUANTILES, theirs[4:], strict=True):
         assert mcse_quantile(draws, p) == pytest.approx(known, rel=1e-9)
@@ -49,7 +50,19 @@ def test_figures_are_those_of_arviz(draws):
 
 def test_an_autoregression_has_the_sample_size_that_theory_gives():
     draws = autoregression(0.6, n=20_000)
-    assert ess_bulk(draws) == pytest.approx(draws.size * (1 - 0.6) / (1 + 0.6), rel=0.08)
+    assert agreement(draws)[0] == pytest.approx(draws.size * (1 - 0.6) / (1 + 0.6), rel=0.08)
+
+
+@pytest.mark.parametrize("n", [5, 100])
+def test_columns_at_once_have_the_figures_of_each(n, monkeypatch):
+    monkeypatch.setattr("ppl.methods.diagnose.convergence.NUMBERS_AT_ONCE", 2 * n * 3)
+    draws = np.random.default_rng(5).normal(size=(2, n, 8))
+    draws[:, :, 2], draws[0, 1, 3], draws[1, 2, 4] = 1.0, np.nan, np.inf
+    draws[:, :, 5], draws[:, :, 6] = np.round(draws[:, :, 5]), np.repeat([[0.0], [1.0]], n, axis=1)
+    for figure in (agreement, mcse_mean, lambda x: mcse_quantile(x, 0.05)):
+        alone = [figure(draws[:, :, k]) for k in range(8)]
+        np.testing.assert_array_equal(by_columns(figure, draws), alone)
+    assert by_columns(agreement, draws[:, :, :0]).shape == (0, 3)
 
 
 def test_rhat_tells_runs_that_differ():
@@ -81,7 +94,7 @@ def test_rank_rhat_of_chains_that_stand_apart_has_no_bound_and_of_equal_draws_un
 
 @pytest.mark.parametrize("draws", [np.ones((2, 100)), np.ones((2, 3)), np.full((2, 50), np.nan)])
 def test_nothing_is_said_of_draws_that_say_nothing(draws):
-    assert np.isnan([rhat(draws), ess_bulk(draws), ess_tail(draws), mcse_mean(draws)]).all()
+    assert np.isnan([*agreement(draws), mcse_mean(draws), mcse_quantile(draws, 0.5)]).all()
 
 
 @pytest.mark.parametrize("n", [1, 4, 4001])

@@ -4,13 +4,13 @@ Vehtari, Gelman, Simpson, Carpenter and Buerkner (2021); Betancourt (2017), arXi
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from ppl.kernel.advi.target import Array
-from ppl.methods.diagnose.convergence import ess_bulk, ess_tail, rhat
+from ppl.methods.diagnose.convergence import agreement, by_columns
 from ppl.methods.diagnose.level import FROM_BEST, Level
 from ppl.records import dataclass
 
@@ -144,12 +144,6 @@ def judged(
 ) -> Judged:
     """What is known of draws (chains, draws, columns); `divergent` and `depths` are (chains, draws)."""
     chains, count, _ = draws.shape
-    columns = [draws[:, :, k] for k in range(len(names))]
-
-    def each(figure: Callable[[Array], float]) -> Array:
-        return np.array([figure(column) for column in columns], dtype=float)
-
-    with np.errstate(all="ignore"):
-        figures = (each(rhat), each(ess_bulk), each(ess_tail))
-        counts = (int(np.sum(divergent)), int(np.sum(depths >= max_depth)))
-        return Judged(chains, count, tuple(names), *figures, *counts, max_depth, delta)
+    bulk, tail, r_hat = by_columns(agreement, draws).T
+    counts = (int(np.sum(divergent)), int(np.sum(depths >= max_depth)))
+    return Judged(chains, count, tuple(names), r_hat, bulk, tail, *counts, max_depth, delta)

@@ -8,7 +8,7 @@ import numpy as np
 from ppl.errors import first_few
 from ppl.kernel.advi.outcome import Ending, Outcome
 from ppl.kernel.draws.columns import Floats
-from ppl.methods.diagnose.convergence import rhat
+from ppl.methods.diagnose.convergence import by_columns, rhat
 from ppl.methods.diagnose.level import FROM_BEST, Level
 from ppl.methods.diagnose.psis import khat_threshold
 from ppl.methods.nuts.diagnostics import Judged, judged
@@ -139,8 +139,7 @@ def agreement(files: Sequence[DrawsFile], names: Sequence[str]) -> Iterator[str]
     if len(files) < 2:
         return
     together = runs_of(files)
-    at = {name: files[0].columns.index(name) for name in names}
-    found = {name: float(np.nan_to_num(rhat(together[:, :, k]))) for name, k in at.items()}
+    found = dict(zip(files[0].columns, np.nan_to_num(by_columns(rhat, together)).tolist(), strict=True))
     disagreeing = sorted((name for name in names if found[name] > MOST_RHAT), key=lambda name: -found[name])
     if disagreeing:
         which = first_few([f"{name} ({found[name]:.2f})" for name in disagreeing])

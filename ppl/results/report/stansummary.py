@@ -3,11 +3,12 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from ppl.kernel.draws.columns import Floats
-from ppl.methods.diagnose.convergence import ess_bulk, ess_tail, mcse_mean, rhat
+from ppl.methods.diagnose.convergence import agreement, by_columns, mcse_mean
 from ppl.methods.diagnose.diagnostics import khat_of_means
 from ppl.methods.diagnose.psis import psis
 from ppl.methods.numerics.quantiles import quantiles
@@ -50,21 +51,16 @@ def stansummary(files: Sequence[DrawsFile], style: TableStyle = USUAL) -> tuple[
     Runs are compared on as many draws as the shortest has; k-hat is that of the worst run. MCSE is at least
     the standard error that the files give of their fits.
     """
-    runs = runs_of(files)
-    pooled = np.concatenate([file.draws for file in files])
-    khats, missing, of_fits = worst_khats(files), np.isnan(pooled).sum(axis=0), errors_of_fits(files)
-
-    def last(k: int) -> Iterator[float]:
-        if len(khats):
-            yield float(khats[k])
-        if missing.any():
-            yield float(missing[k])
-
+    names, runs, of_fits = files[0].columns, runs_of(files), errors_of_fits(files)
+    pooled = runs[0] if len(files) == 1 else np.concatenate([file.draws for file in files])
+    missing, khats = np.isnan(pooled).sum(axis=0), worst_khats(files)
     with np.errstate(all="ignore"):  # an overflow shows as inf in its cell
-        return tuple(
-            Line(name, (*_figures(runs[:, :, k], pooled[:, k], style, of_fits.get(name, 0.0)), *last(k)))
-            for k, name in enumerate(files[0].columns)
-        )
+        own = by_columns(partial(_of_draws, style=style), pooled[None])
+        mcse = np.maximum(by_columns(mcse_mean, runs), [of_fits.get(name, 0.0) for name in names])
+        last = [khats[:, None]] * bool(len(khats)) + [missing[:, None]] * bool(missing.any())
+        together = [own[:, :1], mcse[:, None], own[:, 1:], by_columns(agreement, runs), *last]
+    figures = np.concatenate(together, axis=1).tolist()
+    return tuple(Line(name, tuple(row)) for name, row in zip(names, figures, strict=True))
 
 
 def exponentiated(file: DrawsFile) -> DrawsFile:
@@ -83,6 +79,8 @@ def exponentiated(file: DrawsFile) -> DrawsFile:
 
 def runs_of(files: Sequence[DrawsFile]) -> Floats:
     """The draws (runs, draws, columns) of each file, as many as the shortest has."""
+    if len(files) == 1:
+        return files[0].draws[None]
     shortest = min(len(file.draws) for file in files)
     return np.stack([file.draws[:shortest] for file in files])
 
@@ -110,18 +108,29 @@ def _khats(log_ratios: Floats, draws: Floats) -> Floats:
     return khats
 
 
-def _figures(runs: Floats, pooled: Floats, style: TableStyle, of_fit: float) -> Iterator[float]:
-    present = pooled[~np.isnan(pooled)]
-    if not len(present):
-        yield from [math.nan] * (4 + len(style.headings) + 3)
-        return
-    constant = np.ptp(present) == 0  # the mean and sd of many equal numbers would be off by rounding
-    yield float(present[0] if constant else present.mean())
-    yield math.nan if constant else max(mcse_mean(runs), of_fit)
-    yield math.nan if len(present) < 2 else 0.0 if constant else float(np.std(present, ddof=1))
-    yield NORMAL_MAD * float(np.median(np.abs(present - np.median(present))))
-    yield from quantiles(present, style.probabilities(present)).tolist()
-    yield from (ess_bulk(runs), ess_tail(runs), rhat(runs))
+def _of_draws(runs: Floats, style: TableStyle) -> Floats:
+    """Mean, sd, MAD and quantiles (columns, k) of draws (columns, 1, n), of those that are not nan."""
+    draws = runs[:, 0]
+    if (missing := np.isnan(draws)).any():
+        return np.concatenate(
+            [_of_draws(x[None, None, ~nan], style) for x, nan in zip(draws, missing, strict=True)]
+        )
+    if not draws.shape[1]:
+        return np.full((len(draws), 3 + len(style.headings)), math.nan)
+    constant = np.ptp(draws, axis=1) == 0  # the mean and sd of many equal numbers would be off by rounding
+    mean, sd = draws.mean(axis=1), draws.std(axis=1, ddof=1)
+    middle = np.median(draws, axis=1, keepdims=True)
+    mad = NORMAL_MAD * np.median(np.abs(draws - middle), axis=1)
+    if draws.shape[1] > 1:
+        mean, sd = np.where(constant, draws[:, 0], mean), np.where(constant, 0.0, sd)
+    return np.column_stack([mean, sd, mad, _quantiles(draws, style)])
+
+
+def _quantiles(draws: Floats, style: TableStyle) -> Floats:
+    """Those that tables show (columns, k), of draws (columns, n)."""
+    if style.hdi and not style.quantiles:  # each column has its own shortest interval
+        return np.array([quantiles(x, style.probabilities(x)) for x in draws])
+    return quantiles(draws.T, style.quantiles or style.central).T
 
 
 def as_text(lines: Sequence[Line], names: Sequence[str], digits: int | None, width: int) -> Iterator[str]:

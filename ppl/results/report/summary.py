@@ -11,7 +11,7 @@ from ppl.errors import UnknownName
 from ppl.kernel.draws.columns import Floats, in_columns
 from ppl.kernel.draws.names import NO_LABELS, Labels
 from ppl.methods.correct.standard_errors import INDEPENDENT, ErrorSources, errors_of
-from ppl.methods.diagnose.convergence import ess_bulk, ess_tail, mcse_mean, mcse_quantile, rhat
+from ppl.methods.diagnose.convergence import agreement, by_columns, mcse_mean, mcse_quantile
 from ppl.methods.diagnose.level import Level
 from ppl.methods.numerics.quantiles import quantiles
 from ppl.records import dataclass, fields, replace
@@ -321,16 +321,13 @@ class ChainSummary(Summary):
 def summary_of_chains(columns: Sequence[str], draws: Floats, style: TableStyle = USUAL) -> ChainSummary:
     """The summary of draws (chains, draws, columns)."""
     pooled = summarise(columns, draws.reshape(-1, len(columns)), style=style)
-    with np.errstate(all="ignore"):
-        rows = tuple(_chain_row(row, draws[:, :, k]) for k, row in enumerate(pooled))
-    return ChainSummary(rows, style=style)
+    figures = zip(pooled, by_columns(mcse_mean, draws), by_columns(agreement, draws), strict=True)
+    rows = (_chain_row(row, draws[:, :, k], *own) for k, (row, *own) in enumerate(figures))
+    return ChainSummary(tuple(rows), style=style)
 
 
-def _chain_row(row: Row, draws: Floats) -> ChainRow:
+def _chain_row(row: Row, draws: Floats, se: Floats, agreed: Floats) -> ChainRow:
     pooled = draws[~np.isnan(draws)]
-    of_quantiles = (mcse_quantile(draws, p) for p in row.style.probabilities(pooled))
-    names = ("se", "se_lower", "se_median", "se_upper")
-    errors = dict(zip(names, (mcse_mean(draws), *of_quantiles), strict=True))
-    return ChainRow(
-        **vars(row) | errors, ess_bulk=ess_bulk(draws), ess_tail=ess_tail(draws), r_hat=rhat(draws)
-    )
+    of_quantiles = (float(mcse_quantile(draws, p)) for p in row.style.probabilities(pooled))
+    names = ("se", "se_lower", "se_median", "se_upper", "ess_bulk", "ess_tail", "r_hat")
+    return ChainRow(**vars(row) | dict(zip(names, (float(se), *of_quantiles, *agreed.tolist()), strict=True)))

@@ -10,7 +10,7 @@ from ppl.errors import InferenceError
 from ppl.kernel.advi.families.full_rank import FullRank
 from ppl.kernel.advi.outcome import Phase
 from ppl.kernel.advi.start import Warm
-from ppl.methods.diagnose.convergence import ess_bulk, rhat
+from ppl.methods.diagnose.convergence import agreement, rhat
 from ppl.methods.moves.batch import run_batch
 from ppl.methods.nuts.chain import STATISTICS
 from ppl.methods.run.settings import SampleSettings
@@ -30,7 +30,7 @@ def test_chains_have_the_quantiles_of_the_target_and_r_hat_and_ess_that_say_so()
     chains = chains_of(LogGamma(), num_samples=2000)
     draws = draws_of(chains)
     assert draws.shape == (4, 2000) and rhat(draws) < 1.005
-    size = ess_bulk(draws)
+    size = agreement(draws)[0]
     assert size > 3000
     for p in (0.05, 0.5, 0.95):
         share = np.mean(draws < stats.loggamma(0.7).ppf(p))
