@@ -117,6 +117,9 @@ class Toy:
     def explain(self, u):
         return ""
 
+    def axes(self, size):
+        return ()
+
     draws_at_once = 1
 
     def param_constrain(self, u, include_tp=False, include_gq=False, rng=None):

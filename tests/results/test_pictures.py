@@ -345,6 +345,8 @@ def test_a_log_axis_a_transform_and_a_line(files):
     density_of_log = KINDS["marginals"].axes(positive, Look(log=True))[0].lines[0]
     _, height = density(np.exp(positive.draws.column("mu")))
     assert not np.allclose(density_of_log.get_ydata(), height)
+    ratios = replace(positive, transform=lambda x: np.exp(x - np.median(x)))
+    assert list(KINDS["forest"].axes(ratios)[0].lines[-1].get_xdata()) == [ratios.no_effect] * 2
     with pytest.raises(DataError, match="mu has values that are not positive"):
         KINDS["forest"].axes(replace(positive, transform=None), Look(log=True))
     with pytest.raises(DataError, match="covariance has no axis of values"):

@@ -8,6 +8,7 @@ import numpy as np
 from ppl.density.log_density import LogDensity
 from ppl.kernel.draws.columns import Floats
 from ppl.kernel.draws.names import Sized, flat, indices
+from ppl.printable import printable
 from ppl.records import dataclass
 from ppl.results.report.style import TableStyle
 from ppl.results.report.summary import Summary
@@ -110,6 +111,11 @@ class ExpectedOverGrid:
     expected: Expected
     points: Mapping[str, tuple[Any, Any, Any]]
     others: Mapping[str, Any]
+
+
+def text_of_value(value: Any) -> str:
+    """A level, or a number in four digits."""
+    return printable(value, kept="") if isinstance(value, str) else f"{value:.4g}"
 
 
 def word(axis: Axis, k: int) -> str:

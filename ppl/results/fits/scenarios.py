@@ -10,10 +10,9 @@ import numpy as np
 from ppl.density.log_density import LogDensity
 from ppl.errors import DataError, UnknownName
 from ppl.kernel.draws.columns import Floats
-from ppl.printable import printable
 from ppl.programs.rewriting import text_of
 from ppl.records import dataclass
-from ppl.results.fits.expected import Axis, Expected, ExpectedOverGrid, Summarise, axes_of
+from ppl.results.fits.expected import Axis, Expected, ExpectedOverGrid, Summarise, axes_of, text_of_value
 from ppl.results.fits.new_rows import predicted
 from ppl.results.report.summary import Summary
 from ppl.structure.observed.new_rows import NewRows
@@ -148,10 +147,6 @@ def repeated(name: str, value: Any, n: int) -> Any:
 
 def listed(values: Sequence[Any]) -> Any:
     return [*values] if isinstance(values[0], str) else np.array(values)
-
-
-def text_of_value(value: Any) -> str:
-    return printable(value, kept="") if isinstance(value, str) else f"{value:.4g}"
 
 
 # --- Over a grid ---------------------------------------------------------------------------------

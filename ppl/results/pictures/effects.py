@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.results.fits.expected import ExpectedOverGrid, word
+from ppl.results.fits.expected import ExpectedOverGrid, text_of_value, word
 from ppl.results.pictures.canvas import COLOURS, Look, legend, panels
 from ppl.results.pictures.kind import EFFECTS, Kind, always
 from ppl.results.pictures.material import Material
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 BINS = 12
 """Groups of rows with similar predictors, in which the share of a category is shown."""
+OTHERS_NAMED = 4
+"""Other predictors whose values stand below the axis."""
 DODGE = 0.12
 """How far groups stand apart at a level of a factor."""
 
@@ -55,9 +57,7 @@ def panel(axes: "Axes", effect: ExpectedOverGrid, name: str, k: int | None, styl
     for g, (group, colour) in enumerate(zip(effect.groups or [None], cycle(COLOURS), strict=False)):
         own = x if group is None else x[:, :, g]
         low, _, high = np.array([np.quantile(y, style.probabilities(y)) for y in own.T]).T
-        label = (
-            "" if group is None else f"{effect.by} = {group if isinstance(group, str) else f'{group:.4g}'}"
-        )
+        label = "" if group is None else f"{effect.by} = {text_of_value(group)}"
         rows = rows_of(of_group, effect.groups, g)
         observed = points(effect, name, k, rows)
         if is_factor:
@@ -74,10 +74,18 @@ def panel(axes: "Axes", effect: ExpectedOverGrid, name: str, k: int | None, styl
         axes.set_xlim(-0.5, len(grid) - 0.5)
     of = "" if k is None else f"[{word(effect.expected.axes[name][-1], k)}]"
     axes.set(
-        xlabel=effect.predictor,
+        xlabel=f"{effect.predictor}{held(effect)}",
         ylabel=f"expected {name}{of}",
         title=f"{name}{of}: mean, {style.share} interval, data",
     )
+
+
+def held(effect: ExpectedOverGrid) -> str:
+    """The values of a few other predictors, of which the picture is."""
+    words = [f"{name} = {text_of_value(x)}" for name, x in effect.others.items() if not np.ndim(x)]
+    if not effect.others:
+        return ""
+    return f" ({', '.join(words)})" if 0 < len(words) <= OTHERS_NAMED else " (others at mean or mode)"
 
 
 def rows_of(by: Values | None, groups: Any, g: int) -> Values | slice:

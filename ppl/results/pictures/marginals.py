@@ -30,8 +30,8 @@ def draw_forest(material: Material, look: Look) -> Panels:
     axes.hlines(at, low, high, color=FITTED, alpha=0.45, linewidth=1.5)
     axes.hlines(at, lower, upper, color=FITTED, linewidth=3.5)
     axes.plot([x.mean() for x in finite], at, "o", color="white", markeredgecolor=FITTED, markersize=4)
-    if look.line is None and low.min() < 0 < high.max():
-        axes.axvline(0, color=GREY, linewidth=0.8, linestyle=":", zorder=0)
+    if look.line is None and low.min() < material.no_effect < high.max():
+        axes.axvline(material.no_effect, color=GREY, linewidth=0.8, linestyle=":", zorder=0)
     axes.set_yticks(at, draws.columns, fontsize=7)
     bars = f"bars: 50% and {look.style.share} intervals, dot: mean"
     axes.set(ylim=(n - 0.5, -0.5), xlabel=f"{material.value} ({bars})")

@@ -136,6 +136,12 @@ class Material:
         return f"{getattr(self.transform, '__name__', 'transformed')}(value)" if self.transform else "value"
 
     @property
+    def no_effect(self) -> float:
+        """Where a coefficient of zero is shown: a ratio of one, by exp."""
+        with np.errstate(all="ignore"):
+            return float(self.transform(np.zeros(1))[0]) if self.transform else 0.0
+
+    @property
     def constant(self) -> tuple[str, ...]:
         """The columns that never vary: there is nothing to draw of them."""
         return tuple(name for name in self.names if name not in {*self.draws.columns})
