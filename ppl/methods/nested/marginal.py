@@ -51,6 +51,9 @@ class ClimbLimits(NamedTuple):
     shares: tuple[float, ...] = (1.0, 0.5, 0.2, 0.05)
     """Shares of a step that are tried."""
 
+    same_peak: float = 1.0
+    """Two modes nearer than this are one, in sds."""
+
 
 CLIMB = ClimbLimits()
 
@@ -105,6 +108,11 @@ class Peak(NamedTuple):
     marginal: Marginal
     gaussian: Gaussian
 
+    def is_near(self, outer: Array) -> bool:
+        """Whether a point (d,) is so near that a climb from there ends here."""
+        off = self.gaussian.whitening @ (outer - self.marginal.centre)
+        return float(np.sqrt(off @ off)) <= CLIMB.same_peak
+
 
 def climb(start: Marginal) -> Peak | None:
     """To the mode; None where there is none."""
@@ -140,8 +148,8 @@ def ascended(start: Marginal) -> Marginal | None:
     return here
 
 
-def newton(marginal: Marginal) -> Peak | None:
-    """To the mode by Newton's method; None where there is none.
+def newton(marginal: Marginal, known: Peak | None = None) -> Peak | None:
+    """To the mode by Newton's method, or the `known` one once that is near; None where there is none.
 
     Steps are measured in directions (d, d), first those of the coordinates, then ones in which the curvature
     is about the same in all.
@@ -152,6 +160,8 @@ def newton(marginal: Marginal) -> Peak | None:
     marginal = replace(marginal, latent=centre.at[0])
     directions, longest, farthest = CLIMB.first_difference * np.eye(d), CLIMB.longest, CLIMB.farthest
     for _ in range(CLIMB.most_newton):
+        if known and known.is_near(marginal.centre):
+            return known
         seen = differences(marginal, directions)
         if seen is None:
             directions = 0.3 * directions

@@ -24,9 +24,6 @@ class BesideLimits(NamedTuple):
     same: float = 0.1
     """Two modes nearer than this are one, in sds."""
 
-    same_peak: float = 1.0
-    """The same of the outer coordinates."""
-
     lower: float = 10.0
     """A mode so many nats lower has next to no mass."""
 
@@ -37,16 +34,12 @@ BESIDE = BesideLimits()
 def has_other_peaks(peak: Peak, starts: list[Marginal]) -> bool:
     """Whether a climb from elsewhere ends at another mode of the outer coordinates."""
 
-    def is_elsewhere(marginal: Marginal) -> bool:
-        off = peak.gaussian.whitening @ (marginal.centre - peak.marginal.centre)
-        return float(np.sqrt(off @ off)) > BESIDE.same_peak
-
     climbs = 0
     height = peak.marginal.log_density(peak.marginal.centre)
     for near in filter(None, map(ascended, starts)):
-        other = newton(near) if is_elsewhere(near) else None
+        other = None if peak.is_near(near.centre) else newton(near, peak)
         climbs += other is not None
-        if other is None or not is_elsewhere(other.marginal):
+        if other is None or peak.is_near(other.marginal.centre):
             if climbs and near.inner.is_costly:
                 break
             continue
