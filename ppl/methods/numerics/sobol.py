@@ -37,12 +37,12 @@ def sobol(n: int, dim: int, rng: np.random.Generator) -> Array:
     shift = rng.integers(2, size=(dim, SOBOL_BITS), dtype=np.uint32) @ MAGNITUDES[::-1]
     matrices = np.tril(rng.integers(2, size=(dim, SOBOL_BITS, SOBOL_BITS), dtype=np.uint32))
     matrices[:, range(SOBOL_BITS), range(SOBOL_BITS)] = 1
-    directions = _scrambled(_directions(dim), matrices)
+    directions = _scrambled(_directions(dim)[:, : (n - 1).bit_length()], matrices)
     order = np.arange(n, dtype=np.uint32)
     gray = order ^ (order >> 1)
     points = np.repeat(shift[None], n, axis=0)
-    for k in range((n - 1).bit_length()):
-        points ^= np.where((gray >> k & 1)[:, None] == 1, directions[:, k], np.uint32(0))
+    for k, direction in enumerate(directions.T):
+        points ^= (gray >> k & 1)[:, None] * direction
     return np.asarray(points * SOBOL_SPACING)
 
 
@@ -63,6 +63,6 @@ def _directions(dim: int) -> Bits:
 
 
 def _scrambled(directions: Bits, matrices: Bits) -> Bits:
-    """Each direction's bits multiplied by the matrix (bits, bits) of its dimension, modulo 2."""
+    """Each direction's bits (dim, k) multiplied by the matrix (bits, bits) of its dimension, modulo 2."""
     bits = ((directions[..., None] & MAGNITUDES) > 0).astype(float)
     return np.asarray((bits @ matrices.mT % 2).astype(np.uint32) @ MAGNITUDES)
