@@ -153,7 +153,9 @@ class LogJoint:
             return None
         if gradient:
             tapes, nodes = self.tapes_at_many(True, moving), self.model.nodes
-            return partial(many.log_joint_gradients, module, self.d_of_many, tapes=tapes, nodes=nodes)
+            return partial(
+                many.log_joint_gradients, module, self.d_of_many, tapes=tapes, nodes=nodes, width=self.width
+            )
         return lambda us: (many.log_joints(module, self.d_of_many, us, self.jacobian),)
 
     def values_and_gradients(self, us: Floats, moving: Moving = None) -> tuple[Floats, Floats]:
@@ -175,7 +177,7 @@ class LogJoint:
             return self.values_and_gradients(us, moving)[1]
         module, d = self.model.load(self.forms.many, AUTOGRAD), self.d_of_many
         tapes = self.tapes_at_many(False, moving)
-        alone = partial(many.gradients_alone, module, d, tapes=tapes, both=both)
+        alone = partial(many.gradients_alone, module, d, tapes=tapes, both=both, width=self.width)
         fitting = partial(self.fitting, us, both, True)
         fails = partial(self.failing.add, True)
         return many.in_batches(us, self.width, alone, self.value_and_gradient, fitting, fails)[1]

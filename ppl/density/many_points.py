@@ -63,6 +63,9 @@ class BatchLimits:
     widest: int = 1 << 15
     """How wide one evaluation may be for a batch to gain anything on it."""
 
+    little_work: int = 1 << 12
+    """Numbers that points work through, of twice as many of which a run of the code takes hardly longer."""
+
     node: int = 64
     """What the record of a call takes, in numbers, beside its result."""
 
@@ -221,13 +224,13 @@ def of_points(module: Module, xp: Namespace, d: Data, jacobian: bool) -> Callabl
 
 
 def log_joint_gradients(
-    module: Module, d: Data, us: Floats, tapes: Tapes, nodes: type[TapeNode]
+    module: Module, d: Data, us: Floats, tapes: Tapes, nodes: type[TapeNode], width: int
 ) -> tuple[Any, Floats]:
     """The same with the gradients (n, dim), by one tape of `nodes` for all: each row moves its own value.
 
     Tapes without values give None for these.
     """
-    full = padded(us) if tapes.traceable and nodes is TapeNode else us
+    full = padded(us, width) if tapes.traceable and nodes is TapeNode else us
     try:
         with np.errstate(all="ignore"), located(module):
             values, found = tapes(d.blocks(full), nodes)
@@ -241,18 +244,19 @@ def log_joint_gradients(
     return values if values is None else values[: len(us)], gradients
 
 
-def padded(us: Floats) -> Floats:
-    """The rows, the last of them repeated until there are as many as tapes are compiled for: of two numbers
-    of rows that differ by less than an eighth, the same.
+def padded(us: Floats, width: int) -> Floats:
+    """The rows, the last of them repeated until there are as many as tapes are compiled for: a power of two
+    where they are little work, else of two numbers of rows that differ by less than an eighth, the same.
     """
-    few = 1 << max(0, len(us).bit_length() - 4)
+    bits = (len(us) - 1).bit_length()
+    few = 1 << (bits if len(us) * width <= BATCH.little_work else max(0, len(us).bit_length() - 4))
     missing = -len(us) % few
     return np.concatenate([us, np.repeat(us[-1:], missing, axis=0)]) if missing else us
 
 
-def gradients_alone(module: Module, d: Data, us: Floats, tapes: Tapes, both: Batched) -> Found:
+def gradients_alone(module: Module, d: Data, us: Floats, tapes: Tapes, both: Batched, width: int) -> Found:
     """The gradients, by tapes without values, with zeros for values; where they are not finite, `both`."""
-    _, gradients = log_joint_gradients(module, d, us, tapes, TapeNode)
+    _, gradients = log_joint_gradients(module, d, us, tapes, TapeNode, width)
     return (np.zeros(len(us)), gradients) if np.isfinite(gradients).all() else both(us)
 
 

@@ -12,8 +12,8 @@ from ppl.records import dataclass, field
 
 MOST_SHAPES = 32
 """Compiled tapes that are held at a time, of as many different numbers of points."""
-CALLS_BEFORE = 4
-"""Gradients by autograd before a tape is compiled: that takes as long as two to four, and halves others."""
+CALLS_BEFORE = 2
+"""Gradients by autograd before a tape is compiled: that takes as long as two of them, and halves others."""
 
 
 @dataclass
