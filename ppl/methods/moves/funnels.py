@@ -62,7 +62,7 @@ class FunnelLimits(NamedTuple):
     steps: int = 40
     """Steps of a fit, at most."""
 
-    last_gain: float = 1e-5
+    last_gain: float = 1e-4
     """The nats a position that the last step gains."""
 
     score: float = 5.0
