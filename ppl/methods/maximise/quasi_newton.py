@@ -14,11 +14,12 @@ from ppl.records import dataclass, replace
 
 
 class Pairs(NamedTuple):
-    """Steps and the changes of the gradient over them, (k, dim) each, and their products (k, k)."""
+    """Steps and the changes of the gradient over them, (k, dim) each, and products (k, k): of steps with the
+    changes that are not before them, 0 elsewhere, and of changes."""
 
     steps: Array
     changes: Array
-    steps_by_changes: Array
+    steps_by_later: Array
     changes_by_changes: Array
 
     def last(self, k: int) -> "Pairs":
@@ -31,7 +32,7 @@ class Pairs(NamedTuple):
         return Pairs(
             np.concatenate([self.steps, step[None]]),
             np.concatenate([self.changes, change[None]]),
-            grown(self.steps_by_changes, self.steps @ change, self.changes @ step, step @ change),
+            grown(self.steps_by_later, self.steps @ change, 0.0, step @ change),
             grown(self.changes_by_changes, among, among, change @ change),
         )
 
@@ -63,15 +64,15 @@ class LimitedMemory:
         """The inverse Hessian times a vector (dim,)."""
         if self.pairs is None:
             return v
-        steps, changes, by_changes, among = self.pairs
-        own, upper = np.diag(by_changes), np.triu(by_changes)
+        steps, changes, upper, among = self.pairs
+        own = upper.diagonal()
         scale = own[-1] / among[-1, -1]
         inner = np.linalg.solve(upper, steps @ v)
         outer = own * inner + scale * (among @ inner - changes @ v)
         return np.asarray(scale * (v - inner @ changes) + np.linalg.solve(upper.T, outer) @ steps)
 
 
-def grown(matrix: Array, column: Array, row: Array, corner: Array) -> Array:
+def grown(matrix: Array, column: Array, row: Array | float, corner: Array) -> Array:
     """A matrix (k, k) with one more column (k,) and row (k,)."""
     n = len(matrix)
     larger = np.empty((n + 1, n + 1))
