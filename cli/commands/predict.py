@@ -1,7 +1,8 @@
 """`ppl predict`: data that a model expects: before it has seen any, at a fit, or for new rows."""
 
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
@@ -22,12 +23,18 @@ from ppl.cli.options import TABLES, flag, main_output, one_of, quietly, say, spl
 from ppl.results.report.style import USUAL, TableStyle
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+    from ppl.kernel.draws.columns import Floats
     from ppl.posterior import Posterior
     from ppl.results.files.read_csv import DrawsFile
+    from ppl.results.fits.expected import Expected
     from ppl.results.fits.new_rows import Scores
+    from ppl.results.report.summary import Summary
     from ppl.run.table import Table
+
+
+CONTRAST = "Compare means at values of a predictor: sex=F,M; repeat to change several together."
 
 
 def predict(
@@ -43,6 +50,8 @@ def predict(
     replicate: Annotated[str, one_of("Modelled variables of DATA to draw again: A,B,...")] = "",
     score: Annotated[str, one_of("Outcomes of DATA to score by row, not to draw.")] = "",
     expected: Annotated[bool, flag("--expected", "Means of outcomes, not draws.")] = False,
+    contrast: Annotated[list[str], one_of(CONTRAST, "--contrast")] = [],  # noqa: B006
+    typical: Annotated[bool, flag("--typical", "For --contrast: of the typical row.", hidden=True)] = False,
     interval: Interval = USUAL.interval,
     hdi: Hdi = False,
     sig_figs: SigFigs = None,
@@ -65,6 +74,11 @@ def predict(
     variables that DATA omit keep their values. Effects of new groups are drawn
     from their prior. --replicate y draws given values of y again, --score y
     writes their log densities by row, --expected means of outcomes.
+
+    \b
+    --contrast compares means of outcomes between values of a predictor, as
+    difference, ratio and odds ratio with the first, over all rows of the fit:
+      ppl predict clinics.stan output.csv --contrast sex=F,M
 
     \b
     With --prior, parameters are drawn from the prior, and data given them:
@@ -101,38 +115,80 @@ def predict(
         scores = scored(posterior, us, inputs_from(data, arrays), seed, split_names(score))
         write_scores(output or Path("scores.csv"), scores, run, quiet)
         return
+    style = TableStyle(interval, hdi, sig_figs)
+    if contrast:
+        if data or arrays:
+            raise click.BadParameter("compares rows of the fit; remove DATA.", param_hint="--contrast")
+        found = contrasted(posterior, us, contrast, typical, seed)
+        output = output or Path("contrast.csv")
+        if not quiet:
+            print_expected(output, found, style)
+        write_table(output, found.table, posterior, run, run.config.get("data.file", ""), seed, quiet)
+        return
     conditions = ""
     if data or arrays:
         rows = conditioned_on(posterior, inputs_from(data, arrays), split_names(replicate), expected)
-        found = rows.outputs(us, seed)
-        table, names = found.outcomes, found.program.outputs
-        if found.program.dependence.conditions or not expected:
+        new = rows.outputs(us, seed)
+        table, names = new.outcomes, new.program.outputs
+        if new.program.dependence.conditions or not expected:
             conditions = conditions_in_words(rows.entries)
     else:
         table, names = predictive_table(posterior, us, seed, expected)
     named = recorded(data, arrays) or run.config.get("data.file", "")
     output = output or Path("expected.csv" if expected else "predicted.csv")
     if expected and not quiet:
-        print_expected(output, table, names, posterior, TableStyle(interval, hdi, sig_figs))
+        print_expected(output, expected_of(table, names, posterior), style)
     write_table(output, table, posterior, run, named, seed, quiet)
     if conditions and not quiet:
         say(output, wrapped(conditions))
 
 
-def print_expected(
-    output: Path, table: "Table", names: "Mapping[str, str]", posterior: "Posterior", style: TableStyle
-) -> None:
+def summarised(names: "Sequence[str]", rows: "Floats", style: TableStyle) -> "Summary":
+    """The summary of columns of draws."""
+    from ppl.results.report.summary import summarise
+
+    return summarise(names, rows, style=style)
+
+
+def expected_of(table: "Table", names: "Mapping[str, str]", posterior: "Posterior") -> "Expected":
+    """The expected values in a table, with their labels."""
+    from ppl.results.fits.by_row import arrays_of
+    from ppl.results.fits.expected import Expected, axes_of
+
+    values = arrays_of(table, names)
+    return Expected(values, summarised, axes_of(posterior, values))
+
+
+def contrasted(
+    posterior: "Posterior", us: "Floats", scenarios: list[str], typical: bool, seed: int
+) -> "Expected":
+    """The comparison that --contrast names, `sex=F,M` for each predictor."""
+    from ppl.results.fits.scenarios import contrast
+
+    of = dict[str, list[Any]]()
+    for each in scenarios:
+        name, equals, values = each.partition("=")
+        if not equals:
+            raise click.BadParameter(f"'{each}' names no values; expected sex=F,M.", param_hint="--contrast")
+        words = [word.strip() for word in values.split(",")]
+        of[name.strip()] = words if name.strip() in posterior.levels else [*map(number_or_word, words)]
+    return contrast(posterior, us, summarised, of, not typical, seed)
+
+
+def number_or_word(word: str) -> float | str:
+    """A number where it is one; 1 as an int, which indexes."""
+    for kind in (int, float):
+        with suppress(ValueError):
+            return kind(word)
+    return word
+
+
+def print_expected(output: Path, found: "Expected", style: TableStyle) -> None:
     """Prints the first expected values with their intervals."""
     from ppl.cli.output import screen_width
     from ppl.cli.report import SUMMARY_ROWS
-    from ppl.results.fits.by_row import arrays_of
-    from ppl.results.fits.expected import Expected, axes_of
-    from ppl.results.report.summary import as_text, summarise
+    from ppl.results.report.summary import as_text
 
-    values = arrays_of(table, names)
-    found = Expected(
-        values, lambda names, rows, own: summarise(names, rows, style=own), axes_of(posterior, values)
-    )
     summary = found.summary(style.interval, style.hdi, style.sig_figs)
     for line in as_text(summary, screen_width(), SUMMARY_ROWS, f" (all in {output})"):
         say(output, line)

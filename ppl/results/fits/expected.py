@@ -7,11 +7,12 @@ import numpy as np
 
 from ppl.density.log_density import LogDensity
 from ppl.kernel.draws.columns import Floats
-from ppl.kernel.draws.names import Sized, flat, indices
+from ppl.kernel.draws.names import Sized, column_names, flat, indices
 from ppl.printable import printable
 from ppl.records import dataclass
 from ppl.results.report.style import TableStyle
 from ppl.results.report.summary import Summary
+from ppl.run.table import Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -82,10 +83,15 @@ class Expected(Mapping[str, Floats]):
 
         `interval`, `hdi` and `sig_figs` are as in `Fit.summary`.
         """
-        sizes = [Sized(name, (), x.shape[1:]) for name, x in self.draws.items()]
         columns = [column for name in self for column in self.names(name)]
+        return self.summarise(columns, self.table.rows, TableStyle(interval, hdi, sig_figs))
+
+    @property
+    def table(self) -> Table:
+        """All values as columns, named as in files of draws: `y.3`."""
+        sizes = [Sized(name, (), x.shape[1:]) for name, x in self.draws.items()]
         rows = flat(sizes, self.draws, (len(self.draws[sizes[0].name]),))
-        return self.summarise(columns, rows, TableStyle(interval, hdi, sig_figs))
+        return Table(tuple(column for size in sizes for column in column_names(size)), rows)
 
     def to_pandas(self) -> "pd.DataFrame":
         """The summary as a DataFrame, in full precision.
