@@ -12,7 +12,7 @@ nothing else of the package. Read it in this order, an afternoon for all of it:
 5. `density/`: `reading.py`, data as a program declares them; `layout.py`, where each parameter lies in the
    unconstrained vector `u`; `log_density.py`, the log joint with its gradient.
 6. `advi/`: `target.py`, all that inference knows of a program; `algorithm_1.py`; the parts, each a module of
-   `families/`, `estimators/`, `steps/` or `stopping/`; `finite_draws.py`, draws of q and the ELBO;
+   `families/`, `estimators/`, `steps/` or `stopping/`; `elbo.py`, the ELBO and the draws of q it is of;
    `optimise.py`, the one stochastic loop; `eta_search.py`; `outcome.py`, how a run ends.
 7. `draws/`: `names.py`, `columns.py`, `stan_csv.py`.
 

@@ -4,8 +4,8 @@ from typing import Self
 
 from ppl.density.log_density import Floats, LogDensity
 from ppl.kernel.advi.context import Streams, stream
+from ppl.kernel.advi.elbo import draws_with_density
 from ppl.kernel.advi.families.family import Family
-from ppl.kernel.advi.finite_draws import draws_with_density
 from ppl.kernel.advi.outcome import Listener, silent
 from ppl.kernel.advi.target import Target
 from ppl.methods.correct.draw_source import DrawSource

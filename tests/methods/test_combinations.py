@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from toy_targets import correlated
 
+from ppl.kernel.advi.elbo import estimate_elbo
 from ppl.kernel.advi.estimators import ESTIMATORS
 from ppl.kernel.advi.families import FAMILIES
 from ppl.kernel.advi.families.standard import STANDARDS
-from ppl.kernel.advi.finite_draws import estimate_elbo
 from ppl.kernel.advi.optimise import Algorithm, optimise
 from ppl.kernel.advi.outcome import Ending
 from ppl.kernel.advi.steps import STEPS

@@ -5,9 +5,9 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from ppl.kernel.advi import finite_draws
+from ppl.kernel.advi import parts
+from ppl.kernel.advi.elbo import elbo_of
 from ppl.kernel.advi.families.mean_field import MeanField
-from ppl.kernel.advi.finite_draws import elbo_of
 from ppl.kernel.advi.outcome import Ending, Outcome
 from ppl.kernel.advi.target import Target
 from ppl.methods.correct.balanced_resampling import balanced
@@ -43,8 +43,8 @@ class Normal(Target):
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch):
     """As much smaller than the draws as the parts are where there are very many draws."""
-    monkeypatch.setattr(finite_draws, "NUMBERS_A_PART", 1 << 12)
-    monkeypatch.setattr(finite_draws, "MOST_NUMBERS_DRAWN", 1)
+    monkeypatch.setattr(parts, "NUMBERS_A_PART", 1 << 12)
+    monkeypatch.setattr(parts, "MOST_NUMBERS_DRAWN", 1)
 
 
 def rng():

@@ -4,8 +4,8 @@ import numpy as np
 from regressions import simulated
 from toy_targets import correlated
 
+from ppl.kernel.advi.elbo import estimate_elbo
 from ppl.kernel.advi.families.full_rank import FullRank
-from ppl.kernel.advi.finite_draws import estimate_elbo
 from ppl.methods.recipes import fit
 from ppl.methods.refine.fixed_draws import fit_fixed_draws
 from ppl.methods.run.settings import Settings

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from toy_targets import Gaussian, path_of
 
+from ppl.kernel.advi.elbo import estimate_elbo
 from ppl.kernel.advi.families import family_of
-from ppl.kernel.advi.finite_draws import estimate_elbo
 from ppl.kernel.advi.outcome import silent
 from ppl.methods.initialise import starting
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ppl.kernel.advi.finite_draws import elbo_of
+from ppl.kernel.advi.elbo import elbo_of
 from ppl.kernel.advi.outcome import Ending, Outcome
 from ppl.methods.correct.correction import Corrected, DrawSource
 from ppl.methods.diagnose.diagnostics import Trend

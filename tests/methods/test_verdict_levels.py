@@ -8,7 +8,7 @@ import pytest
 from laws.every import every
 from scipy import stats
 
-from ppl.kernel.advi.finite_draws import elbo_of
+from ppl.kernel.advi.elbo import elbo_of
 from ppl.kernel.advi.gaussian import Gaussian
 from ppl.kernel.advi.outcome import Ending, Outcome
 from ppl.methods.correct import correction

@@ -5,10 +5,10 @@ from functools import partial
 import numpy as np
 
 from ppl.kernel.advi.context import Context
+from ppl.kernel.advi.elbo import points_with_density
 from ppl.kernel.advi.estimators.reparameterised import reparameterised
 from ppl.kernel.advi.eta_search import FEWEST_SEARCH_DRAWS, SEARCHED_ETAS, search_eta
 from ppl.kernel.advi.families.family import Family
-from ppl.kernel.advi.finite_draws import points_with_density
 from ppl.kernel.advi.optimise import Algorithm, TracePoint, optimise
 from ppl.kernel.advi.outcome import Outcome
 from ppl.kernel.advi.start import start_point

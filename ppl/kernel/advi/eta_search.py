@@ -8,7 +8,7 @@ import numpy as np
 
 from ppl.errors import InferenceError
 from ppl.kernel.advi.context import Context
-from ppl.kernel.advi.finite_draws import draws_with_density
+from ppl.kernel.advi.elbo import draws_with_density
 from ppl.kernel.advi.optimise import Algorithm, begin, onward
 from ppl.kernel.advi.outcome import Phase, Progress
 from ppl.kernel.advi.target import Array, Target

@@ -10,9 +10,9 @@ import numpy as np
 from ppl.arrays import NUMPY, Namespace
 from ppl.errors import InferenceError
 from ppl.kernel.advi.context import Context
+from ppl.kernel.advi.elbo import estimate_elbo
 from ppl.kernel.advi.estimators.reparameterised import Estimator
 from ppl.kernel.advi.families.family import Family
-from ppl.kernel.advi.finite_draws import estimate_elbo
 from ppl.kernel.advi.fused_steps import fused_steps
 from ppl.kernel.advi.outcome import Ending, Outcome, Phase, Progress, interrupted
 from ppl.kernel.advi.steps.step_rule import Averaging, StepRule

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ppl.kernel.advi.finite_draws import by_columns
+from ppl.kernel.advi.parts import by_columns
 from ppl.kernel.advi.target import Array
 from ppl.methods.diagnose.psis import fit_pareto, psis
 from ppl.records import dataclass

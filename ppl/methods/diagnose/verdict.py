@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl import html
-from ppl.kernel.advi.finite_draws import Elbo, by_columns
+from ppl.kernel.advi.elbo import Elbo
 from ppl.kernel.advi.outcome import Outcome
+from ppl.kernel.advi.parts import by_columns
 from ppl.kernel.advi.target import Array
 from ppl.methods.correct.correction import Corrected, DrawSource
 from ppl.methods.diagnose.diagnostics import Trend, khat_of_means, tail_shapes

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.kernel.advi.finite_draws import row_parts
+from ppl.kernel.advi.parts import row_parts
 from ppl.kernel.advi.target import Array
 from ppl.methods.nested.blocks import BLOCK_MODES, Blocks, modes
 from ppl.methods.nested.conditional import (

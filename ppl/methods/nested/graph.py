@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.kernel.advi.finite_draws import row_parts
+from ppl.kernel.advi.parts import row_parts
 from ppl.kernel.advi.target import Array, Target
 from ppl.methods.nested.adjacency import Graph, Indices
 from ppl.methods.numerics.index_sets import all_but

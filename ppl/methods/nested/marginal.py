@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ppl.kernel.advi.finite_draws import row_parts
 from ppl.kernel.advi.gaussian import Gaussian, made_positive
+from ppl.kernel.advi.parts import row_parts
 from ppl.kernel.advi.target import Array
 from ppl.methods.initialise.ascent import ascent
 from ppl.methods.maximise.lockstep import answered

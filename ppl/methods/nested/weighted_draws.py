@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.kernel.advi.finite_draws import row_parts
+from ppl.kernel.advi.parts import row_parts
 from ppl.kernel.advi.target import Array, finite
 from ppl.methods.correct.weight_quality import is_reliable
 from ppl.methods.diagnose.mixture_sampling import Proposal, density_of, missed

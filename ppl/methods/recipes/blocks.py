@@ -6,11 +6,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ppl.kernel.advi.context import NULL_JOURNAL, once
+from ppl.kernel.advi.elbo import Elbo
 from ppl.kernel.advi.families.family import Family
 from ppl.kernel.advi.families.full_rank import FullRank
 from ppl.kernel.advi.families.mean_field import MeanField
-from ppl.kernel.advi.finite_draws import Elbo, by_columns
 from ppl.kernel.advi.outcome import Ending, Outcome, Phase, Progress, interrupted
+from ppl.kernel.advi.parts import by_columns
 from ppl.kernel.advi.target import Array, Target, finite
 from ppl.memory import NoRoom, require_room
 from ppl.methods.correct import correction

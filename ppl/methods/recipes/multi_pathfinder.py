@@ -3,10 +3,10 @@
 import numpy as np
 
 from ppl.errors import InferenceError
+from ppl.kernel.advi.elbo import elbo_of
 from ppl.kernel.advi.families.family import Family
 from ppl.kernel.advi.families.full_rank import FullRank
 from ppl.kernel.advi.families.mean_field import MeanField
-from ppl.kernel.advi.finite_draws import elbo_of
 from ppl.kernel.advi.gaussian import MOST_DENSE
 from ppl.kernel.advi.outcome import Ending, Outcome, interrupted
 from ppl.kernel.advi.start import Init, start_points

@@ -8,12 +8,13 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from ppl.kernel.advi.algorithm_1 import TRIES_A_WRITTEN_DRAW
+from ppl.kernel.advi.elbo import Elbo, elbo_of, points_with_density
 from ppl.kernel.advi.families.family import Family
 from ppl.kernel.advi.families.full_rank import FullRank
 from ppl.kernel.advi.families.standard import StudentT
-from ppl.kernel.advi.finite_draws import Elbo, by_rows, draws_within, elbo_of, points_with_density, row_parts
 from ppl.kernel.advi.optimise import TracePoint
 from ppl.kernel.advi.outcome import Ending, Outcome, Phase, Progress, interrupted
+from ppl.kernel.advi.parts import by_rows, draws_within, row_parts
 from ppl.kernel.advi.target import Array, Target, finite
 from ppl.methods.correct.bridge import of_weighted
 from ppl.methods.correct.correction import (

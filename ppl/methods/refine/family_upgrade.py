@@ -13,12 +13,13 @@ import numpy as np
 
 from ppl.errors import InferenceError
 from ppl.kernel.advi.coordinates import Scaled
+from ppl.kernel.advi.elbo import points_with_density
 from ppl.kernel.advi.families.family import Family
 from ppl.kernel.advi.families.full_rank import FullRank
 from ppl.kernel.advi.families.mean_field import MeanField
-from ppl.kernel.advi.finite_draws import by_rows, draws_within, points_with_density
 from ppl.kernel.advi.gaussian import Gaussian
 from ppl.kernel.advi.outcome import Ending, Listener, Outcome, interrupted
+from ppl.kernel.advi.parts import by_rows, draws_within
 from ppl.kernel.advi.target import Array, Target
 from ppl.methods.correct.correction import will_move
 from ppl.methods.correct.weight_quality import is_light

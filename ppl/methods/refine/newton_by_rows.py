@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ppl.errors import InferenceError
+from ppl.kernel.advi.elbo import elbo_by_ratios
 from ppl.kernel.advi.families.full_rank import FullRank
-from ppl.kernel.advi.finite_draws import elbo_by_ratios
 from ppl.kernel.advi.gaussian import Gaussian, gaussian_at
 from ppl.kernel.advi.subsampling import minibatch, rows_of
 from ppl.kernel.advi.target import Array, Target

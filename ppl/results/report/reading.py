@@ -108,7 +108,7 @@ def quality(files: Sequence[DrawsFile]) -> Iterator[str]:
 
 def of_densities(file: DrawsFile, ratios: Floats) -> "Verdict":
     """The verdict on a file's draws of q by their log ratios (draws,), in its own coordinates."""
-    from ppl.kernel.advi.finite_draws import elbo_of
+    from ppl.kernel.advi.elbo import elbo_of
     from ppl.methods.correct.correction import Corrected, DrawSource
     from ppl.methods.diagnose.psis import weighted_draws_of
     from ppl.methods.diagnose.verdict import verdict_of

@@ -3,8 +3,8 @@ import pytest
 from toy_targets import HalfSpace, correlated, numeric_gradient, params_of
 
 from ppl.kernel.advi.coordinates import Scaled
+from ppl.kernel.advi.elbo import estimate_elbo
 from ppl.kernel.advi.families import FAMILIES
-from ppl.kernel.advi.finite_draws import estimate_elbo
 from ppl.methods.refine.fixed_draws import fit_fixed_draws
 
 CENTRE = np.array([1.0, -2.0, 0.5])

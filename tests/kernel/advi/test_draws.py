@@ -3,8 +3,8 @@ import pytest
 from toy_targets import HalfSpace, correlated
 
 from ppl.errors import InferenceError
+from ppl.kernel.advi.elbo import draws_with_density, draws_with_gradient
 from ppl.kernel.advi.families import FAMILIES
-from ppl.kernel.advi.finite_draws import draws_with_density, draws_with_gradient
 
 FAMILY = FAMILIES["meanfield"](2)
 PARAMS = FAMILY.start(np.zeros(2))

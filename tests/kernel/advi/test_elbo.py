@@ -3,8 +3,8 @@ import math
 import numpy as np
 from toy_targets import correlated
 
+from ppl.kernel.advi.elbo import elbo_of, estimate_elbo
 from ppl.kernel.advi.families import FAMILIES
-from ppl.kernel.advi.finite_draws import elbo_of, estimate_elbo
 
 
 def test_elbo_is_the_log_evidence_at_the_exact_posterior():

@@ -3,16 +3,10 @@
 import numpy as np
 import pytest
 
-from ppl.kernel.advi import finite_draws
+from ppl.kernel.advi import parts
+from ppl.kernel.advi.elbo import draws_with_density, points_with_density
 from ppl.kernel.advi.families.mean_field import MeanField
-from ppl.kernel.advi.finite_draws import (
-    by_columns,
-    by_rows,
-    draws_with_density,
-    draws_within,
-    points_with_density,
-    row_parts,
-)
+from ppl.kernel.advi.parts import by_columns, by_rows, draws_within, row_parts
 from ppl.kernel.advi.target import Target
 from ppl.methods.diagnose.diagnostics import khat_of_means
 
@@ -22,7 +16,7 @@ U = rng.standard_normal((60, 7))
 
 @pytest.fixture(params=[1, 10, 100, 10**6], ids=lambda n: f"{n} numbers a part")
 def part(request, monkeypatch):
-    monkeypatch.setattr(finite_draws, "NUMBERS_A_PART", request.param)
+    monkeypatch.setattr(parts, "NUMBERS_A_PART", request.param)
 
 
 class Normal(Target):

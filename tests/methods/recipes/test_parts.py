@@ -8,9 +8,9 @@ import pytest
 from toy_targets import correlated
 
 from ppl.errors import InferenceError
+from ppl.kernel.advi.elbo import estimate_elbo
 from ppl.kernel.advi.estimators import ESTIMATORS
 from ppl.kernel.advi.families.standard import STANDARDS
-from ppl.kernel.advi.finite_draws import estimate_elbo
 from ppl.kernel.advi.outcome import Ending
 from ppl.kernel.advi.steps import STEPS
 from ppl.kernel.advi.stopping import STOPPING

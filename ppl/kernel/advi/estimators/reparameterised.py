@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ppl.arrays import NUMPY, Namespace
+from ppl.kernel.advi.elbo import draws_with_gradient
 from ppl.kernel.advi.families.family import Family
-from ppl.kernel.advi.finite_draws import draws_with_gradient
 from ppl.kernel.advi.target import Array, Target
 
 

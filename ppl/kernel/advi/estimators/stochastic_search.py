@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ppl.errors import InferenceError
+from ppl.kernel.advi.elbo import FiniteDraws, draws_with_density
 from ppl.kernel.advi.estimators.reparameterised import Estimate
 from ppl.kernel.advi.families.family import Family
-from ppl.kernel.advi.finite_draws import FiniteDraws, draws_with_density
 from ppl.kernel.advi.gaussian import hessian
 from ppl.kernel.advi.target import Array, Target, blame
 from ppl.records import dataclass

@@ -7,11 +7,11 @@ from stochastic_search.jaakkola_jordan import JaakkolaJordan
 from toy_targets import params_of
 
 from ppl.errors import InferenceError
+from ppl.kernel.advi.elbo import draws_with_density
 from ppl.kernel.advi.estimators.reparameterised import reparameterised
 from ppl.kernel.advi.estimators.stochastic_search import StochasticSearch, pilot_of, taylor, terms_of
 from ppl.kernel.advi.families.full_rank import FullRank
 from ppl.kernel.advi.families.mean_field import MeanField
-from ppl.kernel.advi.finite_draws import draws_with_density
 from ppl.methods.refine.fixed_draws import fit_fixed_draws
 
 

@@ -7,10 +7,10 @@ import pytest
 from algorithm_one import advi
 from toy_targets import Gaussian, Quartic, numeric_gradient, params_of
 
+from ppl.kernel.advi.elbo import estimate_elbo
 from ppl.kernel.advi.estimators.reparameterised import sticking_the_landing
 from ppl.kernel.advi.families import FAMILIES
 from ppl.kernel.advi.families.standard import STANDARDS, StudentT
-from ppl.kernel.advi.finite_draws import estimate_elbo
 from ppl.kernel.advi.target import Target
 
 DIM = 3

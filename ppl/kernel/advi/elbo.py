@@ -1,6 +1,6 @@
-"""Draws from an approximation at which the target is finite, and the ELBO that they estimate."""
+"""The ELBO by Monte Carlo, and the draws of q, at which the target is finite, that it is an average over."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -8,40 +8,8 @@ from numpy.typing import NDArray
 
 from ppl.errors import InferenceError
 from ppl.kernel.advi.families.family import Family
+from ppl.kernel.advi.parts import row_parts
 from ppl.kernel.advi.target import Array, Target, blame
-
-MOST_NUMBERS_DRAWN = 1 << 24
-"""Numbers in draws that are made to weigh q alone, and not to be written: 128 MB."""
-NUMBERS_A_PART = 1 << 21
-"""Numbers in a part."""
-
-
-def draws_within(n: int, dim: int, fewest: int) -> int:
-    """n draws of so many dimensions, or fewer where they would have more than MOST_NUMBERS_DRAWN."""
-    return min(n, max(fewest, MOST_NUMBERS_DRAWN // max(1, dim)))
-
-
-def row_parts(n: int, dim: int) -> Iterator[slice]:
-    """Slices of the rows of an array (n, dim), each of about NUMBERS_A_PART numbers."""
-    return _slices(n, max(1, NUMBERS_A_PART // max(1, dim)))
-
-
-def by_columns(f: Callable[[Array], Array], u: Array) -> Array:
-    """f(u) (dim,) of each column of u (n, dim), so many columns at a time."""
-    n, dim = u.shape
-    parts = [f(u[:, part]) for part in _slices(dim, max(1, NUMBERS_A_PART // max(1, n)))]
-    return np.concatenate(parts) if parts else f(u)
-
-
-def by_rows(f: Callable[[Array], Array], u: Array) -> Array:
-    """f(u) (n,) of each row of u (n, dim), so many rows at a time."""
-    parts = [f(u[part]) for part in row_parts(*u.shape)]
-    return np.concatenate(parts) if parts else f(u)
-
-
-def _slices(n: int, size: int) -> Iterator[slice]:
-    return (slice(first, min(first + size, n)) for first in range(0, n, size))
-
 
 TRIES_A_DRAW = 10
 """Times in a row that a draw may have no finite log density or gradient before that is an error."""
