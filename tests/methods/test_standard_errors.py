@@ -26,9 +26,9 @@ def test_independent_draws_by_repetition():
     rng, found, errors = np.random.default_rng(1), [], []
     for _ in range(300):
         x = rng.gamma(2.0, size=1000)
-        found.append([x.mean(), *np.quantile(x, P)])
-        mean, quantiles = errors_of(x, P)
-        errors.append([mean, *quantiles])
+        found.append([x.mean(), x.std(), *np.quantile(x, P)])
+        mean, sd, quantiles = errors_of(x, P)
+        errors.append([mean, sd, *quantiles])
     assert np.mean(errors, axis=0) == pytest.approx(np.std(found, axis=0), rel=0.15)
 
 
@@ -58,7 +58,7 @@ def test_draws_of_a_wrong_q_claim_no_more_than_it_and_its_weights_differ(shift):
     for _ in range(100):
         u = rng.standard_normal(1000)
         errors = of_q(psis(stats.norm.logpdf(u, shift) - stats.norm.logpdf(u)), 1000)
-        mean, (low, _, high) = errors_of(u, P, errors)
+        mean, _, (low, _, high) = errors_of(u, P, errors)
         off = (u.mean() - shift, *(np.quantile(u, P[::2]) - stats.norm.ppf(P[::2], shift)))
         within.append(np.abs(off) < 2 * np.array([mean, low, high]))
     assert (np.mean(within, axis=0) >= 0.9).all()
@@ -73,9 +73,9 @@ def test_draws_of_chains_by_repetition():
         x[:, 0] = rng.standard_normal(64)
         for t in range(1, 20):
             x[:, t] = 0.9 * x[:, t - 1] + np.sqrt(1 - 0.81) * rng.standard_normal(64)
-        found.append([x.mean(), *np.quantile(x, P)])
-        mean, quantiles = errors_of(x.ravel(), P, of_chains(chain, drift=0.0))
-        errors.append([mean, *quantiles])
+        found.append([x.mean(), x.std(), *np.quantile(x, P)])
+        mean, sd, quantiles = errors_of(x.ravel(), P, of_chains(chain, drift=0.0))
+        errors.append([mean, sd, *quantiles])
     assert np.mean(errors, axis=0) == pytest.approx(np.std(found, axis=0), rel=0.2)
     assert np.isnan(errors_of(np.ones(20), P, of_chains(chain[:20], 0.0)).mean)  # one chain tells nothing
 

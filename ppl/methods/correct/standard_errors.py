@@ -110,24 +110,28 @@ def _of_clusters(off: Array, cluster: NDArray[np.intp]) -> Array:
 
 
 class Errors(NamedTuple):
-    """Standard errors of the mean and of some quantiles."""
+    """Standard errors of the mean, of the sd and of some quantiles."""
 
     mean: float
+    sd: float
     quantiles: tuple[float, ...]
 
 
 def errors_of(x: Array, probabilities: Sequence[float], by: ErrorSources = INDEPENDENT) -> Errors:
-    """Of the mean and the quantiles of draws x (n,).
+    """Of the mean, the sd and the quantiles of draws x (n,).
 
-    Half of the distance between the quantiles at p - s and p + s, s being the standard error of the share of
-    draws below: the interval of Vehtari et al. (2021, section 4.3) by a normal in place of a beta.
+    That of the sd is that of the mean square about the mean, over twice the sd; that of a quantile half of
+    the distance between the quantiles at p - s and p + s, s being the standard error of the share of draws
+    below: the interval of Vehtari et al. (2021, section 4.3) by a normal in place of a beta.
     """
     p, ordered, at = np.array(probabilities), np.sort(x), np.arange(len(x))
     places = np.interp(p * at[-1], at, ordered)
-    mean, *shares = standard_errors(np.column_stack([x, x[:, None] <= places]), by).tolist()
+    columns = np.column_stack([x, (x - x.mean()) ** 2, x[:, None] <= places])
+    mean, square, *shares = standard_errors(columns, by).tolist()
     if math.isnan(mean):
-        return Errors(mean, (mean,) * len(p))
+        return Errors(mean, mean, (mean,) * len(p))
     # A share of 0 or 1 among few draws has no spread of its own.
     s = np.maximum(shares, np.sqrt(p * (1 - p) / len(x)))
     low, high = (np.interp(np.clip(ends, 0.0, 1.0) * at[-1], at, ordered) for ends in (p - s, p + s))
-    return Errors(mean, tuple(((high - low) / 2).tolist()))
+    sd = float(np.divide(square, 2 * x.std()))
+    return Errors(mean, sd, tuple(((high - low) / 2).tolist()))

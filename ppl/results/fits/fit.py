@@ -400,8 +400,8 @@ class Fit(VariablesOfDraws):
     ) -> Summary:
         """Mean, sd, 5%, 50% and 95% of every column, or of those of `vars` (see `draws_pd`), a row each.
 
-        Each mean and quantile has a standard error, `se`, `se_q5`, ...: Monte Carlo error and that of the
-        approximation. It prints the digits that these leave known, or `sig_figs` significant digits. Of
+        Mean, sd and quantiles have standard errors, `se`, `se_sd`, `se_q5`, ...: Monte Carlo error and that
+        of the approximation. It prints the digits that these leave known, or `sig_figs` significant ones. Of
         another `interval`, 0.95 from the 2.5% to the 97.5% quantile, or with `hdi` the shortest interval,
         the ends of a row are `lower` and `upper`.
 

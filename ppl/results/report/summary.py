@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 MOST_FIGURE_DIGITS = 6
 """Significant digits of a figure at most."""
 
-NO_ERRORS = (math.nan, math.nan, math.nan, math.nan)
+NO_ERRORS = (math.nan,) * 5
 """The standard errors of what has none."""
 MISSING = "nan draws"
 """The column of how many draws are nan, and left out of the others: there where any are."""
@@ -62,10 +62,10 @@ class Row:
     """One column's summary; `missing` draws that are nan were left out of it.
 
     `lower` and `upper` are the ends of the interval of `style`: usually `q5` and `q95`, the 5% and 95%
-    quantiles; `median` is also `q50`. `se` is the standard error of the mean, `se_lower`, `se_median` and
-    `se_upper` (`se_q5`, `se_q50`, `se_q95`) those of the quantiles: Monte Carlo error, and of a fit the error
-    of the approximation as far as its draws tell. `constant` is whether there are several draws and all are
-    the same.
+    quantiles; `median` is also `q50`. `se` is the standard error of the mean, `se_sd` that of the sd,
+    `se_lower`, `se_median` and `se_upper` (`se_q5`, `se_q50`, `se_q95`) those of the quantiles: Monte Carlo
+    error, and of a fit the error of the approximation as far as its draws tell. `constant` is whether there
+    are several draws and all are the same.
     """
 
     name: str
@@ -75,6 +75,7 @@ class Row:
     median: float
     upper: float
     se: float
+    se_sd: float
     se_lower: float
     se_median: float
     se_upper: float
@@ -103,7 +104,7 @@ class Row:
             return (short(self.mean, digits or 3), "", "", "", "", "")
         figures = (
             (self.mean, self.se),
-            (self.sd, self.se / math.sqrt(2)),
+            (self.sd, self.se_sd),
             (self.lower, self.se_lower),
             (self.median, self.se_median),
             (self.upper, self.se_upper),
@@ -218,9 +219,10 @@ def _row(name: str, draws: Floats, by: ErrorSources, style: TableStyle) -> Row:
         own = (float(present[0]), 0.0, low, middle, high)
         return Row(name, *own, *NO_ERRORS, missing=missing, constant=True, style=style)
     sd = float(np.std(present, ddof=1)) if len(present) > 1 else math.nan
-    se, (se_low, se_middle, se_high) = errors_of(present, probabilities, by.at(finite) if missing else by)
-    own, errors = (float(np.mean(present)), sd, low, middle, high), (se, se_low, se_middle, se_high)
-    return Row(name, *own, *errors, missing=missing, style=style)
+    known = by.at(finite) if missing else by
+    se, se_sd, (se_low, se_middle, se_high) = errors_of(present, probabilities, known)
+    own, se_quantiles = (float(np.mean(present)), sd, low, middle, high), (se_low, se_middle, se_high)
+    return Row(name, *own, se, se_sd, *se_quantiles, missing=missing, style=style)
 
 
 def as_text(
@@ -329,5 +331,7 @@ def summary_of_chains(columns: Sequence[str], draws: Floats, style: TableStyle =
 def _chain_row(row: Row, draws: Floats, se: Floats, agreed: Floats) -> ChainRow:
     pooled = draws[~np.isnan(draws)]
     of_quantiles = (float(mcse_quantile(draws, p)) for p in row.style.probabilities(pooled))
-    names = ("se", "se_lower", "se_median", "se_upper", "ess_bulk", "ess_tail", "r_hat")
-    return ChainRow(**vars(row) | dict(zip(names, (float(se), *of_quantiles, *agreed.tolist()), strict=True)))
+    of_sd = float(mcse_mean((draws - row.mean) ** 2)) / (2 * row.sd) if row.sd else math.nan
+    names = ("se", "se_sd", "se_lower", "se_median", "se_upper", "ess_bulk", "ess_tail", "r_hat")
+    errors = (float(se), of_sd, *of_quantiles, *agreed.tolist())
+    return ChainRow(**vars(row) | dict(zip(names, errors, strict=True)))
