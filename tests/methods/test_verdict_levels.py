@@ -31,6 +31,7 @@ from ppl.methods.diagnose.verdict_rules import (
     far_from_q,
     heavy_tails,
     heavy_weights,
+    long_stays,
     low_ess,
     mirror_images,
     near_q,
@@ -94,9 +95,10 @@ def resampled(**known):
     return {"made": DrawSource.RESAMPLED, **known}
 
 
-def moved(khat=5.0, drift=(), apart=(), effective=(), drift_of_log_p=0.0, divergent=0.0, **known):
+def moved(khat=5.0, drift=(), apart=(), effective=(), drift_of_log_p=0.0, stays=(), divergent=0.0, **known):
     """Draws of 128 chains that began at a q which says little of the posterior."""
-    mixing = Mixing(five(*drift), five(*apart), five(*effective, rest=1000.0), drift_of_log_p)
+    drifts = five(*drift), five(*apart), five(*effective, rest=1000.0), drift_of_log_p
+    mixing = Mixing(*drifts, five(*stays).astype(bool))
     counts = {"chains": 128, "gradients": 50_000, "moves": 50, "total_moves": 90}
     found = Moved(np.zeros((1, 5)), np.zeros(1), np.zeros(1, dtype=int), mixing, divergent, **counts)
     return {"made": DrawSource.MOVED, "moved": found, "khat": khat, **known}
@@ -204,6 +206,7 @@ LEVELS = [
     (moved(apart=(0.0, 0.0299)), GOOD),
     (moved(apart=(0.0, 0.03)), USABLE, starts_disagree),
     (moved(apart=(0.101,)), POOR, starts_disagree),
+    (moved(stays=(0, 1)), USABLE, long_stays),
     (moved(**tails(0.0, 0.6)), GOOD),
     (moved(**tails(0.0, 0.601)), USABLE, heavy_tails),
     (moved(**modes(mode())), USABLE, other_modes),
@@ -437,6 +440,11 @@ SENTENCES = [
     (
         moved(apart=(0.0, 0.3)),
         f"poor: chains from two starts disagree by 0.3 sd; most affected: tau. Reparameterise tau{OTHERWISE}",
+    ),
+    (
+        moved(stays=(0, 1)),
+        "usable: a chain stayed long where the others seldom are, in a tail of tau, so its sd may be off. "
+        f"{PROGRAM}",
     ),
     (
         moved(effective=(500.0, 300.0, 350.0)),

@@ -255,6 +255,14 @@ def starts_disagree(v: Quality, name: Name) -> Iterator[Finding]:
             yield Finding(level_of_drift(apart), why, (reparameterise(worst or "the program"), RUNS))
 
 
+def long_stays(v: Quality, name: Name) -> Iterator[Finding]:
+    """Sds of heavy tails hang on few of the chains, and so do tails that these seldom reach."""
+    if v.made is DrawSource.MOVED and v.moved and v.moved.mixing.stays.any():
+        worst = named(np.flatnonzero(v.moved.mixing.stays).tolist(), name)
+        why = f"a chain stayed long where the others seldom are, in a tail of {worst}, so its sd may be off"
+        yield Finding(Level.USABLE, why, OTHER_FORM)
+
+
 def level_of_drift(sds: float) -> Level:
     return Level.USABLE if sds <= VERDICT.most_drift else Level.POOR
 
@@ -395,6 +403,7 @@ RULES = (
     exchanged_labels,
     not_stationary,
     starts_disagree,
+    long_stays,
     slow_moves,
     far_before,
     divergent,  # as some do between modes, whose scales are not those of all draws
