@@ -1,5 +1,6 @@
 """Values by name, as they were given, and where each is from."""
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -51,11 +52,15 @@ def renamed(inputs: Inputs, declared: Collection[str]) -> dict[str, str]:
     A name that begins with a digit may have an x before it, as in R. Where two columns or two variables
     have such a name, none is taken.
     """
-    columns = [name for name in inputs.columns if name not in declared]
-    absent = [name for name in declared if name not in inputs.values]
-    key = {name: letters(f"x{name}" if name[:1].isdigit() else name) for name in columns}
-    pairs = [(column, name) for column in columns for name in absent if key[column] == letters(name)]
-    return {c: n for c, n in pairs if sum(c == column or n == name for column, name in pairs) == 1}
+    columns, absent = defaultdict[str, list[str]](list), defaultdict[str, list[str]](list)
+    for name in declared:
+        if name not in inputs.values:
+            absent[letters(name)].append(name)
+    for name in inputs.columns if absent else ():
+        if name not in declared:
+            columns[letters(f"x{name}" if name[:1].isdigit() else name)].append(name)
+    both = ((columns[key], absent[key]) for key in absent if key in columns)
+    return {those[0]: names[0] for those, names in both if len(those) == len(names) == 1}
 
 
 def with_declared_names(inputs: Inputs, declared: Collection[str]) -> Inputs:
