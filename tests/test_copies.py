@@ -73,11 +73,11 @@ def test_a_program_whose_sums_wait_for_data_can_be_copied(way):
 
 def test_a_model_keeps_its_name_and_what_was_left_out(tmp_path):
     (tmp_path / "toy.model").write_text(PROGRAM)
-    model = ppl.compile_model(tmp_path / "toy.model", without=["fuse-regressions"])
+    model = ppl.compile_model(tmp_path / "toy.model", without=["hoist-data"])
     (tmp_path / "toy.model").write_text("parameters { }")
     again = pickle.loads(pickle.dumps(model))
     assert again.source == model.source and again == model
-    assert again.compilation.without == {"fuse-regressions"}
+    assert again.compilation.without == {"hoist-data"}
 
 
 def test_the_pickle_holds_text_and_data_alone(posterior):

@@ -19,7 +19,7 @@ from ppl.density.log_density import COST
 from ppl.density.many_points import BATCH, MEMORY, Found, Scalar, in_batches, one_by_one
 from ppl.kernel.ir import nodes as ir
 from ppl.kernel.ir.walk import walk
-from ppl.optimise.forms import POINTS_KERNELS
+from ppl.optimise.forms import POINTS_GRADIENT
 from ppl.stdlib import batching
 
 DRAWS = 7
@@ -716,7 +716,7 @@ def test_what_all_draws_share_is_computed_once(monkeypatch: pytest.MonkeyPatch) 
           target += s + p;
         }
     """).condition({"N": 3})
-    assert not any(isinstance(n, ir.For) for n in walk(posterior.model.program(POINTS_KERNELS).model))
+    assert not any(isinstance(n, ir.For) for n in walk(posterior.model.program(POINTS_GRADIENT).model))
     assert_together(monkeypatch, posterior, np.random.default_rng(1).normal(size=(4, 3)))
 
 

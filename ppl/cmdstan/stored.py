@@ -12,9 +12,9 @@ from ppl.compilation.programs import Record, StoredProgram, package
 from ppl.kernel.language.include import read_source
 from ppl.model import Model
 from ppl.optimise.draw_by_draw import DrawByDraw
-from ppl.optimise.forms import DRAWS, GRADIENT, POINTS_KERNELS, POINTS_PROPTO, PROPTO, VALUES
+from ppl.optimise.forms import DRAWS, GRADIENT, POINTS_GRADIENT, POINTS_PROPTO, PROPTO, VALUES
 
-FORMS = (VALUES, GRADIENT, PROPTO, POINTS_KERNELS, POINTS_PROPTO, DRAWS)
+FORMS = (VALUES, GRADIENT, PROPTO, POINTS_GRADIENT, POINTS_PROPTO, DRAWS)
 """The forms that CmdStan's methods run."""
 
 

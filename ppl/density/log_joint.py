@@ -19,7 +19,7 @@ from ppl.kernel.emit.runtime import joined
 from ppl.memory import ARRAY_SIZES, available
 from ppl.optimise.forms import (
     GRADIENT,
-    POINTS_KERNELS,
+    POINTS_GRADIENT,
     POINTS_PROPTO,
     PROPTO,
     VALUES,
@@ -48,7 +48,7 @@ class Forms:
         return cls(form, form, points_of(form))
 
 
-TARGET = Forms(VALUES, GRADIENT, POINTS_KERNELS)
+TARGET = Forms(VALUES, GRADIENT, POINTS_GRADIENT)
 UNNORMALISED = Forms(PROPTO, PROPTO, POINTS_PROPTO)
 """Less the constants that Stan drops after `~` and in lupdf."""
 

@@ -55,8 +55,7 @@ LOOPS = Form(
     "Iterations are made independent where possible; loops are still loops.",
     LOWERED,
     passes(
-        *("inline", "tuple-parts", "induction-variables", "privatise", "contractions"),
-        *("linear-recurrences", "counters"),
+        *("inline", "induction-variables", "privatise", "contractions", "linear-recurrences", "counters"),
     ),
     runs=False,
 )
@@ -76,17 +75,11 @@ VALUES = Form(
     ARRAYS,
     passes("hoist-data", "common-subexpressions", "prepare-normalisers"),
 )
-KERNELS = Form(
-    "kernels",
+GRADIENT = Form(
+    "gradient",
     "The log density of gradients and many points: kernels of densities, and terms prepared from the data.",
     VALUES,
     passes("covariances", "split-normalisers"),
-)
-GRADIENT = Form(
-    "gradient",
-    "The log density at a point with its gradient, under autograd.",
-    KERNELS,
-    passes("fuse-regressions"),
 )
 MASKED = array_form(
     "masked",
@@ -98,7 +91,7 @@ FOR_JAX = Form(
     "jax",
     "The log density as JAX compiles it.",
     MASKED,
-    (*VALUES.passes, *KERNELS.passes, *passes("structured-jumps")),
+    (*VALUES.passes, *GRADIENT.passes, *passes("structured-jumps")),
     by_functions=True,
 )
 PROPTO = Form(
@@ -126,7 +119,7 @@ def points_of(form: Form) -> Form:
     return Form(name, meaning, POINTS_ARRAYS, passes, propto=form.propto, over_draws=True)
 
 
-POINTS_KERNELS, POINTS_PROPTO = points_of(KERNELS), points_of(PROPTO)
+POINTS_GRADIENT, POINTS_PROPTO = points_of(GRADIENT), points_of(PROPTO)
 DRAWS = array_form(
     "draws",
     "Transformed parameters and generated quantities of all draws, in NumPy.",
@@ -143,8 +136,8 @@ def points_given(shared: tuple[str, ...]) -> Form:
     names, lift = ",".join(shared), PASSES["draws-axis"].of(shared)
     given = f"given:{names}"
     arrays = array_form(f"points-arrays-{given}", POINTS_ARRAYS.meaning, lift, over_draws=True, runs=False)
-    meaning = f"The form {KERNELS.name} at many points with the same {names}."
-    return replace(POINTS_KERNELS, name=f"points-{given}", meaning=meaning, base=arrays)
+    meaning = f"The form {GRADIENT.name} at many points with the same {names}."
+    return replace(POINTS_GRADIENT, name=f"points-{given}", meaning=meaning, base=arrays)
 
 
 ONCE = passes("hoist-data", "common-subexpressions")
@@ -181,8 +174,8 @@ def for_jax(form: Form) -> Form:
 FORMS: Mapping[str, Form] = {
     form.name: form
     for form in (
-        *(LOWERED, LOOPS, ARRAYS, VALUES, KERNELS, GRADIENT, MASKED, FOR_JAX, PROPTO),
-        *(POINTS_ARRAYS, POINTS_KERNELS, POINTS_PROPTO, DRAWS),
+        *(LOWERED, LOOPS, ARRAYS, VALUES, GRADIENT, MASKED, FOR_JAX, PROPTO),
+        *(POINTS_ARRAYS, POINTS_GRADIENT, POINTS_PROPTO, DRAWS),
     )
 }
 """By name; beside these are those of SPLITS, as rows:SIZE, for each size that counts rows of the data."""

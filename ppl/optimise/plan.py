@@ -10,7 +10,6 @@ from ppl.optimise.draw_by_draw import DrawByDraw
 from ppl.optimise.forms import ARRAYS, LOOPS, VALUES
 from ppl.optimise.passes.draws_axis import lifted_density
 from ppl.optimise.passes.draws_variables import lifted_variables
-from ppl.optimise.passes.fuse_regressions import fuse_regressions, is_regression
 from ppl.optimise.passes.split_rows import RowSplit, row_sizes, split_rows
 from ppl.optimise.passes.vectorise_loops import Note, vectorised
 from ppl.source import Span
@@ -25,7 +24,6 @@ def plan(p: ir.Program) -> str:
         ["Computed once, when the data are read:", *once]
         if once
         else ["Nothing is computed from data only."],
-        fused_lines(done),
         draws_lines(with_loops),
         values_lines(with_loops),
         *split_lines(p),
@@ -53,14 +51,6 @@ def loop_line(note: Note) -> str:
     else:
         fate = f"remains a loop: {note.reason}" if note.reason else "array operations"
     return f"{statement_line(note.span)}\n  {fate}"
-
-
-def fused_lines(p: ir.Program) -> list[str]:
-    """The regressions that autograd takes as one step."""
-    lines = [
-        s for s in walk(fuse_regressions(p).model) if isinstance(s, ir.Increment) and is_regression(s.value)
-    ]
-    return ["One step of autograd:", *(f"  {statement_line(s.span)}" for s in lines)] if lines else []
 
 
 def draws_lines(p: ir.Program) -> list[str]:

@@ -3,7 +3,7 @@
     python -m tests.benchmarks.loop_census tests/conformance/programs models tests/benchmarks/loops
 
 Counted are the loops of transformed parameters, of the model, and of the functions that these call, in
-programs as lowered and in the form whose gradients are taken (`ppl show --stage ir --form kernels`).
+programs as lowered and in the form whose gradients are taken (`ppl show --stage ir --form gradient`).
 """
 
 import argparse
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import ppl
 from ppl.kernel.ir import nodes as ir
 from ppl.kernel.ir.walk import walk
-from ppl.optimise.forms import KERNELS, LOOPS
+from ppl.optimise.forms import GRADIENT, LOOPS
 from ppl.optimise.passes.vectorise_loops import vectorised
 from ppl.source import Span
 from tests.benchmarks.clock import head, row
@@ -39,7 +39,7 @@ def census(path: Path) -> Census:
     for note in vectorised(LOOPS.of(p))[1]:
         if note.reason or note.by_width:
             reasons.setdefault(note.span, BY_WIDTH if note.by_width else note.reason)
-    left = [(s.span, reasons.get(s.span, WITHIN)) for s in loops(KERNELS.of(p))]
+    left = [(s.span, reasons.get(s.span, WITHIN)) for s in loops(GRADIENT.of(p))]
     return Census(path.stem, len({s.span for s in loops(p)}), tuple(dict(left).items()))
 
 

@@ -281,10 +281,10 @@ def test_check_and_show(run):
     for stage in ("ast", "ir", "python", "plan"):
         status, out, _ = run("show", "toy.model", "--stage", stage)
         assert status == 0 and out.strip()
-    status, out, _ = run("show", "toy.model", "--form", "gradient", "--without", "fuse-regressions")
+    status, out, _ = run("show", "toy.model", "--form", "gradient", "--without", "hoist-data")
     assert status == 0 and "def log_joint" in out
-    assert "gradient: The log density at a point" in run("show", "forms")[1]
-    assert "fuse-regressions: A linear predictor" in run("show", "passes")[1]
+    assert "gradient: The log density of gradients" in run("show", "forms")[1]
+    assert "hoist-data: " in run("show", "passes")[1]
 
 
 @pytest.mark.parametrize(

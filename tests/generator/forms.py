@@ -232,7 +232,7 @@ def given_the_first(case: Case, p: Posterior) -> Iterator[Comparison]:
 def compiled_tapes(case: Case) -> Iterator[Comparison]:
     """Tapes compiled at one point give the bits of autograd's at others."""
     p = case.posterior
-    if p.model.load_over_draws(ir_forms.POINTS_KERNELS, AUTOGRAD) and case.dim:
+    if p.model.load_over_draws(ir_forms.POINTS_GRADIENT, AUTOGRAD) and case.dim:
         for n in (2, POINTS):
             yield from compiled_tape(p.log_joint().tapes_at_many(), p.d.blocks(case.points[:n]))
     for u in case.points[1:]:

@@ -18,7 +18,7 @@ from ppl.kernel.language.check import check
 from ppl.kernel.language.parser import parse
 from ppl.model import Model
 from ppl.optimise.draw_by_draw import DrawByDraw
-from ppl.optimise.forms import DRAWS, GRADIENT, KERNELS, PROPTO, VALUES, Form
+from ppl.optimise.forms import DRAWS, GRADIENT, PROPTO, VALUES, Form
 from ppl.optimise.passes.table import PASSES, Pass
 from ppl.posterior import Posterior
 from ppl.records import dataclass, field, replace
@@ -36,7 +36,7 @@ LEFT_OUT = {
 }
 """Each pass left out in turn."""
 
-RUN = (VALUES, GRADIENT, KERNELS, PROPTO, DRAWS)
+RUN = (VALUES, GRADIENT, PROPTO, DRAWS)
 """The forms that run; those of rows need a size."""
 
 
@@ -234,10 +234,10 @@ def same_draws(p: Posterior, expected: Expected) -> None:
 
 
 CHECKS: Mapping[Callable[[Posterior, Expected], None], tuple[Form, ...]] = {
-    same_value: (VALUES, KERNELS),
-    same_gradient: (VALUES, KERNELS, GRADIENT),
+    same_value: (VALUES, GRADIENT),
+    same_gradient: (VALUES, GRADIENT),
     same_propto: (VALUES, PROPTO),
-    same_at_many_points: (VALUES, KERNELS, GRADIENT),
+    same_at_many_points: (VALUES, GRADIENT),
     same_values: (VALUES,),
     same_draws: (VALUES, DRAWS),
 }

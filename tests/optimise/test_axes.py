@@ -9,7 +9,7 @@ from laws.verifier.axes import Known, OtherAxes, check_axes
 
 from ppl.kernel.ir import nodes as ir
 from ppl.kernel.ir.walk import changing_names, rewrite, walk
-from ppl.optimise.forms import ARRAYS, KERNELS, points_of
+from ppl.optimise.forms import ARRAYS, GRADIENT, points_of
 from ppl.types import VECTOR, axes_of, entry, over_axes
 
 PROGRAM = lowered("""
@@ -27,7 +27,7 @@ model {
 }
 """)
 Y, Z = (ir.Var(name, VECTOR) for name in "yz")
-FORMS = [ARRAYS, KERNELS, points_of(KERNELS)]
+FORMS = [ARRAYS, GRADIENT, points_of(GRADIENT)]
 
 Change = Callable[[ir.Program], ir.Program]
 

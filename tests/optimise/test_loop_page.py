@@ -7,7 +7,7 @@ import pytest
 from laws.passes import lowered, model_of
 
 from ppl.kernel.ir.printer import print_program
-from ppl.optimise.forms import KERNELS, POINTS_KERNELS
+from ppl.optimise.forms import GRADIENT, POINTS_GRADIENT
 
 TEXT = (Path(__file__).parents[2] / "ppl" / "optimise" / "README.md").read_text()
 PAGE = TEXT.split("## How a loop becomes arrays\n")[1].split("\n## ")[0]
@@ -22,7 +22,7 @@ def test_the_page_has_its_stages() -> None:
 @pytest.mark.parametrize("stage", STAGES)
 def test_a_stage_is_what_its_pass_makes(stage: str) -> None:
     program = lowered(BLOCKS["stan"])
-    for each in (POINTS_KERNELS if stage == "draws-axis" else KERNELS).all_passes:
+    for each in (POINTS_GRADIENT if stage == "draws-axis" else GRADIENT).all_passes:
         program = each.run(program)
         if each.name == stage:
             printed = print_program(program)
@@ -33,4 +33,4 @@ def test_a_stage_is_what_its_pass_makes(stage: str) -> None:
 
 
 def test_the_text_is_what_is_emitted() -> None:
-    assert BLOCKS["python"] in model_of(BLOCKS["stan"]).code(POINTS_KERNELS).emitted.text
+    assert BLOCKS["python"] in model_of(BLOCKS["stan"]).code(POINTS_GRADIENT).emitted.text

@@ -48,7 +48,6 @@ PASSES: Mapping[str, Pass] = {
     each.name: each
     for each in (
         Pass("inline", "inline.inline_calls"),
-        Pass("tuple-parts", "tuple_parts.tuple_parts"),
         Pass("induction-variables", "induction_variables.replace_induction_variables"),
         Pass("privatise", "privatise.privatise"),
         Pass("contractions", "contractions.contract"),
@@ -66,7 +65,6 @@ PASSES: Mapping[str, Pass] = {
         Pass("prepare-normalisers", "split_normalisers.prepare_normalisers"),
         Pass("covariances", "covariances.by_covariance"),
         Pass("split-normalisers", "split_normalisers.split_normalisers"),
-        Pass("fuse-regressions", "fuse_regressions.fuse_regressions"),
         Pass("solver-functions", "solver_functions.solver_functions", "solvers evaluate many points at once"),
         Pass("structured-jumps", "jumps.jumps_to_branches"),
         Pass("draws-axis", "draws_axis.draws_axis", MAKES_A_FORM),

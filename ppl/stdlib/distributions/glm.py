@@ -3,14 +3,11 @@
 Stan Functions Reference, sections "... generalized linear model".  x is (rows, columns), or one row for all.
 """
 
-from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from autograd.tracer import isbox
 
-from ppl.arrays import NUMPY, Adjoints, Array, Namespace, Node, is_traced, summed_to
+from ppl.arrays import NUMPY, Array, Namespace, Node
 from ppl.late import special
 from ppl.stdlib.distributions import bernoulli, binomial, categorical, neg_binomial, normal, ordered, poisson
 from ppl.stdlib.functions.products import inner
@@ -19,75 +16,30 @@ from ppl.stdlib.record import Constant, Distribution, Impl
 
 
 class ByRows(Node):
-    """(y, x, alpha, beta, further parameters) with the linear predictor in place of a family's first.
+    """(y, x, alpha, beta, further parameters) with the linear predictor in place of a family's first."""
 
-    Of data y and x it is one entry of the tape: the predictor is computed once, and so is the slope in it,
-    which the adjoints of alpha and beta share.
-    """
-
-    slopes = 1
-    """Axes of beta: a vector, or for a family whose predictor is a vector, a matrix."""
-
-    def __init__(self, density: Any, leading_axes: int | None = None):
+    def __init__(self, density: Any):
         self.density: Node = density
-        super().__init__(self._rows, (), leading_axes)
+        super().__init__(self._rows, ())
 
     def _rows(self, xp: Namespace, y: Array, x: Array, alpha: Array, beta: Array, *rest: Array) -> Array:
         return self.density(xp, y, alpha + inner(xp, x, beta), *rest)
 
     def summed_but(self, leading_axes: int) -> Node:
-        return type(self)(self.density, leading_axes)
+        return type(self)(self.density.summed_but(leading_axes))
 
     def __call__(self, xp: Namespace, *args: Array) -> Array:
-        if xp.joint_vjp and self.leading_axes in (None, 0) and _is_regression(args, self.slopes):
-            return xp.joint_vjp(self._forward, args)
-        return self.reduced(xp, self._rows(xp, *args))
-
-    def _forward(self, plain: Sequence[Array], traced: Sequence[int]) -> tuple[Array, Adjoints]:
-        y, x, *parameters = plain
-        alpha, beta, *rest = parameters
-        args = [y, alpha + np.matmul(x, beta), *rest]
-        if self.density.accept is not None:
-            args = [self.density.accept(a) for a in args]
-        each = self.density.value(NUMPY, *args)
-
-        def slope(k: int, g: Array) -> Array:
-            vjp = self.density.vjps[k]
-            assert vjp is not None
-            return vjp(NUMPY, g, each, *args)
-
-        def adjoint(i: int, g: Array, in_rows: Array) -> Array:
-            if i == 1:
-                return np.matmul(in_rows.T, x).T
-            return summed_to(parameters[i], in_rows if i == 0 else slope(i, g))
-
-        def adjoints(g: Array) -> list[Array]:
-            g = g * np.ones(each.shape)
-            in_rows = slope(1, g)
-            return [adjoint(i - 2, g, in_rows) for i in traced]
-
-        return self.reduced(NUMPY, each), adjoints
+        return self._rows(xp, *args)
 
 
 class ByRowsOfMatrix(ByRows):
     """The same where each row has a vector of predictors, alpha + x beta of a matrix beta."""
-
-    slopes = 2
 
     def _rows(self, xp: Namespace, y: Array, x: Array, alpha: Array, beta: Array, *rest: Array) -> Array:
         """Of many draws beta is (draws, 1, columns, categories): one for all rows."""
         if np.ndim(beta) > 2:
             x, beta = (x[None] if np.ndim(x) == 1 else x), beta[..., 0, :, :]
         return self.density(xp, y, alpha + xp.np.matmul(x, beta), *rest)
-
-
-def _is_regression(args: tuple[Array, ...], slopes: int) -> bool:
-    """Whether y and x are data with many rows, and some parameters are traced, on one tape."""
-    y, x, _, beta, *_ = args
-    data = isinstance(y, np.ndarray) and isinstance(x, np.ndarray) and y.ndim == 1 and x.ndim == 2
-    traced = [p for p in args[2:] if is_traced(p)]
-    nested = any(isbox(getattr(p, "_value", None)) for p in traced)
-    return data and np.ndim(beta) == slopes and bool(traced) and not nested
 
 
 def _constants(family: Distribution, predictor: str) -> tuple[Constant, ...]:
@@ -232,17 +184,4 @@ ORDERED_LOGISTIC_GLM = Distribution(
     moments=Moments(
         probabilities="append_row(1, inv_logit(x * beta - c)) - append_row(inv_logit(x * beta - c), 0)"
     ),
-)
-
-# --- For passes/fuse_regressions alone ------------------------------------------------------------------
-
-ORDERED_LOGISTIC_ROWS = replace(
-    ORDERED_LOGISTIC_GLM,
-    name="ordered_logistic_rows",
-    args=(("y", "category"), *ROWS, ("c", "ordered")),
-    log_density=ByRows(ordered.logistic_log_density),
-    cores=(0, 1, 0, 1, 1),
-)
-ORDERED_PROBIT_ROWS = replace(
-    ORDERED_LOGISTIC_ROWS, name="ordered_probit_rows", log_density=ByRows(ordered.probit_log_density)
 )

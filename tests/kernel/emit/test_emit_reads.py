@@ -7,7 +7,7 @@ import pytest
 from laws.passes import lowered
 
 from ppl.kernel.emit.emit import emit
-from ppl.optimise.forms import KERNELS, VALUES, rest_of, rows_of
+from ppl.optimise.forms import GRADIENT, VALUES, rest_of, rows_of
 
 PROGRAMS = {file.stem: file for file in sorted((Path(__file__).parents[3] / "models").glob("**/*.model"))}
 REGRESSION = """
@@ -43,11 +43,11 @@ def check(program: str, *forms) -> None:
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_models(name):
-    check(PROGRAMS[name].read_text(), VALUES, KERNELS)
+    check(PROGRAMS[name].read_text(), VALUES, GRADIENT)
 
 
 def test_rows_and_the_rest():
     """Rows of a parameter are taken by their numbers, which are data too; `lambda` is a word of Python."""
-    check(REGRESSION, VALUES, KERNELS, rows_of("N"), rest_of("N"))
+    check(REGRESSION, VALUES, GRADIENT, rows_of("N"), rest_of("N"))
     assert "rows" in emit(rows_of("N").of(lowered(REGRESSION))).reads
     assert "lambda__" in emit(VALUES.of(lowered(REGRESSION))).loads

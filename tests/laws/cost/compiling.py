@@ -7,7 +7,7 @@ from laws.cost.everyday import text
 from laws.cost.law import TIMES, Growth
 from laws.passes import model_of
 
-from ppl.optimise.forms import DRAWS, GRADIENT, POINTS_KERNELS, VALUES
+from ppl.optimise.forms import DRAWS, GRADIENT, POINTS_GRADIENT, VALUES
 
 STATEMENTS: Mapping[str, str] = {
     "a loop": "vector[N] m; for (n in 1:N) { m[n] = a[g[n]] + x[n] * b; y[n] ~ normal(m[n], s); }",
@@ -20,7 +20,7 @@ STATEMENTS: Mapping[str, str] = {
 def compiled(program: str) -> None:
     """All that a program needs to be run at a point, at many, and for all draws."""
     model = model_of(program)
-    for form in (VALUES, GRADIENT, POINTS_KERNELS, DRAWS):
+    for form in (VALUES, GRADIENT, POINTS_GRADIENT, DRAWS):
         model.code(form)
 
 
