@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import TextIO, cast
 
-from rich.console import Console
-
 from ppl.cli.output import TolerantStream
 from ppl.kernel.advi.outcome import Listener, Phase
+from ppl.run.console import console_of
 from ppl.run.progress_display import ITERATIONS_A_LINE, display
 
 
@@ -18,5 +17,5 @@ def on_stderr(
     err: TolerantStream | None = None,
 ) -> AbstractContextManager[Listener]:
     """A listener for a run through the stages of `plan`; a reader of `err` that goes away ends nothing."""
-    console = Console(file=cast(TextIO, err or TolerantStream("stderr")))
+    console = console_of(cast(TextIO, err or TolerantStream("stderr")))
     return display(console, 0 if quiet else refresh, plan)

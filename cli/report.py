@@ -10,7 +10,6 @@ from tempfile import gettempdir
 from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
 
 from ppl.cli.output import wrapped
 from ppl.files import STDOUT
@@ -22,6 +21,7 @@ from ppl.results.fits.fit import Fit
 from ppl.results.report.style import TableStyle
 from ppl.results.report.summary import Summary, as_text
 from ppl.run.checkpoint import Checkpoint
+from ppl.run.console import Console
 from ppl.run.processes import ended_in_order
 from ppl.run.progress_display import nats
 

@@ -57,7 +57,6 @@ def sample(
     an .nc file has all. Ctrl-C, SIGTERM and SIGHUP end the chains; the draws so
     far are written. `--init FIT.json` starts them at draws of a saved fit.
     """
-    from rich.console import Console
 
     from ppl.cli.output import TolerantStream
     from ppl.cli.progress import on_stderr
@@ -66,6 +65,7 @@ def sample(
     from ppl.files import STDOUT
     from ppl.methods.run.phases import OF_CHAINS
     from ppl.results.fits.chains import sample_with
+    from ppl.run.console import console_of
     from ppl.run.memory_needed import require_memory_of_chains
     from ppl.run.processes import ended_by_ctrl_c
 
@@ -89,7 +89,7 @@ def sample(
             print("ppl: interrupted before the first draw; no output was written.", file=sys.stderr)
             raise Exit(status_of_signal(ended)) from None
         files = chains.save(output, arguments)
-    console = Console(file=cast(TextIO, out), quiet=quiet)
+    console = console_of(cast(TextIO, out), quiet)
     report_chains(console, chains, columns, style, bool(variables), files)
     out.check()
     raise Exit(status_of_signal(ended) if chains.interrupted else status_of(chains.level, require))

@@ -1,5 +1,6 @@
 """`ppl update`: a fit, and the rows that came after it."""
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -60,7 +61,6 @@ def update(
     rejected; the message gives the line. The verdict says how close each
     factor was. If one was not close, fit all data again.
     """
-    from rich.console import Console
 
     from ppl.cli.progress import on_stderr
     from ppl.cli.report import report
@@ -68,6 +68,7 @@ def update(
     from ppl.methods.run.phases import phases_of
     from ppl.methods.run.settings import Settings
     from ppl.results.files.formats import require_name_of_fit, save_draws
+    from ppl.run.console import console_of
 
     style = TableStyle(interval, hdi, sig_figs)
     if save_fit:
@@ -82,5 +83,5 @@ def update(
         found.save(save_fit, arguments)
     files = [file for file in (output, save_fit) if file]
     columns = table_columns(found.posterior, [])
-    report(Console(quiet=quiet), found, files, columns, style, verbose=verbose)
+    report(console_of(sys.stdout, quiet), found, files, columns, style, verbose=verbose)
     raise click.exceptions.Exit(status_of(found.level, require))

@@ -114,7 +114,6 @@ def variational(
     CmdStan's syntax also works: data file=d.json iter=500 output file=o.csv.
     `ppl docs variational` lists more options.
     """
-    from rich.console import Console
 
     from ppl.cli import report
     from ppl.cli.diagnostics import likely_bugs, show
@@ -127,6 +126,7 @@ def variational(
     from ppl.results.files.formats import require_name_of_fit, save_draws
     from ppl.results.fits.fit import fit_with_journal
     from ppl.run.checkpoint import CheckpointOptions
+    from ppl.run.console import console_of
     from ppl.run.memory_needed import require_memory
 
     if output == STDOUT and (resume or save_metric or save_cmdstan_config or then):
@@ -146,7 +146,7 @@ def variational(
     err = TolerantStream("stderr")
     out = err if written else TolerantStream("stdout")
     as_json = layout.value == JSON
-    console = Console(file=cast(TextIO, out), quiet=quiet or as_json)
+    console = console_of(cast(TextIO, out), quiet or as_json)
     checkpoint = CheckpointOptions(report.checkpoint_of(output), resume, checkpoint_every)
     compiled = model_of(model, positive_transform=positive_transform.value)
     if not quiet:

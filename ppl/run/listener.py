@@ -89,9 +89,12 @@ def listener_of(progress: Listener | bool | None, plan: Sequence[Phase]) -> Abst
         return nullcontext(silent)
     if progress is not True:
         raise ArgumentError(f"progress is {repr_of(progress)}, but must be True, False, None or a function")
-    from rich.console import Console  # which takes longer to import than a small fit to compile
-
+    from ppl.run.console import console_of
     from ppl.run.progress_display import display
 
-    console = Console()  # below a notebook's cell, else on standard error
-    return display(console if console.is_jupyter else Console(stderr=True), plan=plan)
+    if "IPython" in sys.modules:
+        from rich.console import Console
+
+        if (console := Console()).is_jupyter:  # below the cell
+            return display(console, plan=plan)
+    return display(console_of(sys.stderr), plan=plan)

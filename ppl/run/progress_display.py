@@ -7,11 +7,14 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from importlib.util import find_spec
 from time import perf_counter
-
-from rich.console import Console
+from typing import TYPE_CHECKING
 
 from ppl.kernel.advi.outcome import Listener, Phase, Progress, silent
 from ppl.methods.run.phases import OF_FIT, PHASES
+from ppl.run.console import Console, PlainConsole
+
+if TYPE_CHECKING:
+    from rich.console import Console as RichConsole
 
 ITERATIONS_A_LINE = 100
 """Iterations a plain line, where nothing else was asked for."""
@@ -33,6 +36,8 @@ def display(
     """
     if refresh == 0:
         return nullcontext(silent)
+    if isinstance(console, PlainConsole):
+        return nullcontext(_lines(console, refresh, plan))
     terminal = console.is_terminal and not console.is_dumb_terminal
     if terminal or (console.is_jupyter and find_spec("ipywidgets")):
         return _bars(console, plan)
@@ -104,7 +109,7 @@ class Meter:
 
 
 @contextmanager
-def _bars(console: Console, plan: Sequence[Phase]) -> Iterator[Listener]:
+def _bars(console: "RichConsole", plan: Sequence[Phase]) -> Iterator[Listener]:
     """A line for each run: its stage, a bar, the time it took and may take, and what it last said."""
     from rich import progress as rich
     from rich.table import Column
