@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ppl.kernel.advi.coordinates import Scaled
 from ppl.kernel.advi.gaussian import Gaussian
 from ppl.kernel.advi.target import Array, Axis, Forwarding, Target
+from ppl.methods.numerics.index_sets import distinct
 from ppl.records import dataclass, replace
 
 Indices = NDArray[np.intp]
@@ -135,7 +136,7 @@ class Images:
     def image(self, u: Array, order: Indices, changes: NDArray[np.bool_]) -> Array:
         """Those of u (n, dim) in these orders (n,), with the signs of components (n, components) changed."""
         there = np.empty_like(u)
-        for number in np.unique(order):
+        for number in distinct(order):
             there[order == number] = turned(u[order == number], self.exchanges[number])
         return np.asarray((1.0 - 2.0 * (changes @ self.members)) * there)
 
@@ -419,7 +420,7 @@ def labellings(target: Target, q: Gaussian, sds: Array, u: Array, orders: list[E
 def exchanged(exchange: Exchange) -> Indices:
     """The coordinates that an exchange moves, in order."""
     none = np.zeros(0, dtype=np.intp)
-    return np.unique(np.concatenate([none, *(turn.at.ravel() for turn in exchange)]))
+    return distinct(np.concatenate([none, *(turn.at.ravel() for turn in exchange)]))
 
 
 def sets_of(axes: Sequence[Axis]) -> Iterator[tuple[Axis, ...]]:

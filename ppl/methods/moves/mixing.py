@@ -150,7 +150,7 @@ def left_behind(both: Array, lowest: Array, highest: Array, looks: int) -> tuple
     Positions (moves, chains, coordinates) beyond `lowest` and `highest` (coordinates,) are those at an end.
     """
     inside = np.clip(both, lowest, highest)
-    low, high = np.quantile(inside.mean(axis=0), WITHIN_ONE_SD, axis=0)
+    low, high = quantiles(inside.mean(axis=0), WITHIN_ONE_SD)
     variance = ((high - low) / 2) ** 2  # of the means of chains, but for those far from the others
     most = np.full(len(lowest), float(len(both)))
     worth = np.divide(inside.var(axis=(0, 1)), variance, out=most.copy(), where=variance > 0)

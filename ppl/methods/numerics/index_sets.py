@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 Indices = NDArray[np.intp]
 
 
-def distinct(values: NDArray[np.integer]) -> NDArray[np.integer]:
+def distinct(values: Indices) -> Indices:
     """The different ones (k,) of integers, in order."""
     ordered = np.sort(values, axis=None)
     return ordered[np.diff(ordered, prepend=ordered[:1] - 1) > 0]
