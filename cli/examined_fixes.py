@@ -4,7 +4,7 @@ from collections.abc import Collection
 from typing import NamedTuple
 
 from ppl.cli.examined import examined
-from ppl.cli.fixes import Fixed
+from ppl.cli.fixes import FixedProgram
 from ppl.data import Inputs
 from ppl.errors import PPLError
 from ppl.methods.diagnose.level import Level
@@ -100,8 +100,8 @@ def subject(f: Finding) -> tuple[str, str]:
 
 
 def fixed_with(
-    program: Fixed, inputs: Inputs, codes: Collection[str], seed: int, run: DrawsFile | None = None
-) -> Fixed:
+    program: FixedProgram, inputs: Inputs, codes: Collection[str], seed: int, run: DrawsFile | None = None
+) -> FixedProgram:
     """The program with the fix of each finding that removes it, of `codes` alone where some are given.
 
     The first examination is at the draws of `run`, else of a fit. After each fix the program is fitted and
@@ -122,4 +122,6 @@ def fixed_with(
         f"{f.span.place}: {f.code}: not changed: {refused.get(f.code) or f.no_fix or otherwise}."
         for f in now.found.findings
     ]
-    return Fixed(now.source, (*program.applied, *applied.values()), program.errors, (*now.found.notes, *left))
+    return FixedProgram(
+        now.source, (*program.applied, *applied.values()), program.errors, (*now.found.notes, *left)
+    )

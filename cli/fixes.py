@@ -14,7 +14,7 @@ MOST_FIXES = 200
 """Fixes of one program that are tried."""
 
 
-class Fixed(NamedTuple):
+class FixedProgram(NamedTuple):
     """A program after its fixes: its text, what proposed those that were applied, and the errors left.
 
     `left` are lines on findings that were not fixed, with the reason.
@@ -26,7 +26,7 @@ class Fixed(NamedTuple):
     left: tuple[str, ...] = ()
 
 
-def fixed(source: SourceText, codes: Collection[str] = ()) -> Fixed:
+def fixed(source: SourceText, codes: Collection[str] = ()) -> FixedProgram:
     """The program with every fix applied that a message proposes, of `codes` alone where some are given.
 
     The fix of a warning is left out where the program has an error with it; those in included files are, too.
@@ -46,7 +46,7 @@ def fixed(source: SourceText, codes: Collection[str] = ()) -> Fixed:
         if found.errors or not other.errors:
             found = other
             applied.append(each)
-    return Fixed(found.source, tuple(applied), found.errors)
+    return FixedProgram(found.source, tuple(applied), found.errors)
 
 
 def proposals(found: Analysis, codes: Collection[str] = ()) -> Iterator[tuple[ModelError | Lint, Fix]]:

@@ -32,7 +32,9 @@ def option_name(known: setting.Setting) -> str:
 def option_of(known: setting.Setting) -> inspect.Parameter:
     """A setting as a parameter that Typer makes an option of."""
     kind, option = _option(known)
-    default = format_value(known, known.command) if isinstance(known.kind, setting.Start) else known.command
+    default = (
+        format_value(known, known.command) if isinstance(known.kind, setting.InitialValues) else known.command
+    )
     annotation = Annotated[kind | None if known.optional else kind, option]
     return inspect.Parameter(
         known.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
@@ -50,13 +52,13 @@ def _option(known: setting.Setting) -> tuple[Any, Any]:
             return float, positive(about, name, **default)
         case setting.Probability():
             return float, probability(about, name, **default)
-        case setting.Words(words):
+        case setting.OneOf(words):
             return choice(known.name, *words), one_of(f"{about}: {', '.join(words)}.", name, **default)
         case setting.Switch():
             return bool, (switch if known.command is not False else flag)(name, about, **default)
-        case setting.Name():
+        case setting.VariableName():
             return str, one_of(about, name, **default)
-        case setting.Start():
+        case setting.InitialValues():
             return str, radius_or_file(about, name)
 
 

@@ -44,7 +44,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Parts:
+class StoredParts:
     """What is stored of one thing, by name of the part; `digest` is of all that decides what is stored.
 
     `title` tells people what that is.

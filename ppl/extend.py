@@ -12,10 +12,10 @@ from ppl.stdlib.constraints.record import Constraint
 from ppl.stdlib.library import Library, standard
 from ppl.stdlib.reals import reals
 from ppl.stdlib.record import (
+    DensityParts,
     Distribution,
     Function,
     Overload,
-    Parts,
     Relation,
     binary,
     function,
@@ -29,12 +29,12 @@ __all__ = [
     "NUMPY",
     "Array",
     "Constraint",
+    "DensityParts",
     "Distribution",
     "Function",
     "Library",
     "Namespace",
     "Overload",
-    "Parts",
     "Relation",
     "binary",
     "function",

@@ -6,7 +6,7 @@ from typing import Any
 
 from ppl.arguments import checks
 from ppl.compile import model_of
-from ppl.data import Given
+from ppl.data import AnyData
 from ppl.errors import DataError
 from ppl.kernel.advi.outcome import Listener
 from ppl.results.fits import fit as fits
@@ -20,7 +20,7 @@ from ppl.source import SourceText
 def load_fit(
     path: str | Path,
     model: Conditions | None = None,
-    data: Given | None = None,
+    data: AnyData | None = None,
     *,
     progress: Listener | bool | None = None,
 ) -> Fit:
@@ -58,7 +58,7 @@ def _model_in(path: str | Path, record: Mapping[str, Any]) -> Conditions:
     return model_of(source, record["positive_transform"])
 
 
-def _data_in(path: str | Path, record: Mapping[str, Any]) -> Given:
+def _data_in(path: str | Path, record: Mapping[str, Any]) -> AnyData:
     if saved.DATA not in record:
         raise DataError(
             f"{path} holds no data. Give them: load_fit(path, data=...), or save with with_data=True."

@@ -20,7 +20,7 @@ from ppl.structure.discrete import refused
 from ppl.structure.discrete.for_stan import with_zero_products
 from ppl.system.distribution import extra, requirements
 
-Given = Inputs | Mapping[str, Any] | str | Path
+StageData = Inputs | Mapping[str, Any] | str | Path
 
 
 def show_stage(
@@ -28,7 +28,7 @@ def show_stage(
     stage: str,
     form: str = VALUES.name,
     without: Collection[str] = (),
-    data: Given | None = None,
+    data: StageData | None = None,
 ) -> str:
     """One stage of the compiler as text; `stage` is a key of STAGES.
 

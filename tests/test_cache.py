@@ -6,18 +6,18 @@ import stat
 import pytest
 
 from ppl import cache
-from ppl.cache import LARGEST_ENTRY, Parts
+from ppl.cache import LARGEST_ENTRY, StoredParts
 
 
 @pytest.fixture
 def parts(monkeypatch, tmp_path):
     monkeypatch.setenv("PPL_CACHE", str(tmp_path / "cache"))
-    return Parts("digest", "a\nprogram")
+    return StoredParts("digest", "a\nprogram")
 
 
 def anew(parts):
     """As another process sees them."""
-    return Parts(parts.digest, parts.title)
+    return StoredParts(parts.digest, parts.title)
 
 
 def files(folder):
@@ -29,7 +29,7 @@ def test_texts_are_read_back_by_part_and_digest(parts):
     parts.write("two", "")
     again = anew(parts)
     assert (again.read("one"), again.read("two"), again.read("three")) == ("x\ny ∑", "", None)
-    assert Parts("another", "a program").read("one") is None
+    assert StoredParts("another", "a program").read("one") is None
     assert [entry.title for entry in cache.entries()] == ["a program"] * 2
     cache.clear()
     assert anew(parts).read("one") is None and files(parts.folder) == []
@@ -122,7 +122,7 @@ def test_a_folder_that_cannot_be_written_is_read(parts, monkeypatch):
 @pytest.mark.parametrize("root", ["", "/dev/null", "/proc/no/such"])
 def test_without_a_folder_nothing_is_stored(root, monkeypatch):
     monkeypatch.setenv("PPL_CACHE", root)
-    parts = Parts("digest", "title")
+    parts = StoredParts("digest", "title")
     parts.write("one", "text")
     assert parts.read("one") is None and not list(cache.entries())
 

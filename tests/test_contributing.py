@@ -50,7 +50,7 @@ DECREASING = """
 from ppl.arrays import NUMPY
 from ppl.stdlib.constraints.conditions import Condition, constraint
 from ppl.stdlib.constraints.ordered import ORDERED
-from ppl.stdlib.constraints.record import Page
+from ppl.stdlib.constraints.record import ConstraintPage
 
 
 def constrain(xp, u, shape):
@@ -70,7 +70,7 @@ DECREASING = constraint(
     unconstrain=unconstrain,
     conditions=(FALLS,),
     value="vector",
-    page=Page("decreasing[K] x;", "K", ("x = -y, where y is ordered",), "that of y", (3,)),
+    page=ConstraintPage("decreasing[K] x;", "K", ("x = -y, where y is ordered",), "that of y", (3,)),
 )
 """
 ADDS_A_CONSTRAINT = '''

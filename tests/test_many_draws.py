@@ -16,7 +16,7 @@ from ppl import memory
 from ppl.arrays import NUMPY
 from ppl.density import many_points
 from ppl.density.log_density import COST
-from ppl.density.many_points import BATCH, MEMORY, Found, Scalar, in_batches, one_by_one
+from ppl.density.many_points import BATCH, MEMORY, PointDensities, Scalar, in_batches, one_by_one
 from ppl.kernel.ir import nodes as ir
 from ppl.kernel.ir.walk import walk
 from ppl.optimise.forms import POINTS_GRADIENT
@@ -69,7 +69,7 @@ def looked_at_alone(monkeypatch: pytest.MonkeyPatch) -> list[np.ndarray]:
     """Grows by the points that are evaluated by themselves from here on."""
     seen: list[np.ndarray] = []
 
-    def watched(us: np.ndarray, alone: Scalar) -> Found:
+    def watched(us: np.ndarray, alone: Scalar) -> PointDensities:
         seen.extend(us)
         return one_by_one(us, alone)
 

@@ -67,10 +67,10 @@ def unabridged(command: Any) -> Any:
     return every
 
 
-Source = tuple[list[str], Callable[[str], str]]
+PageSource = tuple[list[str], Callable[[str], str]]
 
 
-def sources(context: click.Context) -> Mapping[str, Source]:
+def sources(context: click.Context) -> Mapping[str, PageSource]:
     """Names by kind, each kind with what makes the page of a name."""
     from ppl.cli.commands.explain import page_text
     from ppl.cli.glossary import GLOSSARY
@@ -127,7 +127,7 @@ def require_own_site(folder: Path) -> None:
         )
 
 
-def write_site(folder: Path, found: Mapping[str, Source], run: bool) -> None:
+def write_site(folder: Path, found: Mapping[str, PageSource], run: bool) -> None:
     """Writes the configuration of MkDocs and the pages, over those of an earlier time."""
     from ppl.cli.site.site import site
     from ppl.files import write_whole

@@ -162,7 +162,7 @@ class FilesSource:
         from ppl.cli.fits import read_run
         from ppl.kernel.draws.columns import chosen
         from ppl.results.pictures.gather import supports_of
-        from ppl.results.pictures.material import Draws, Material, Overlay, read_trace
+        from ppl.results.pictures.material import Material, NamedDraws, Overlay, read_trace
 
         first, other = self.runs[0], read_run(reference) if reference else None
         trace = trace or next(
@@ -172,7 +172,7 @@ class FilesSource:
             self.runs,
             chosen(first.columns, self.names, first.parameters, first.labels),
             read_trace(trace) if trace else None,
-            Overlay(str(other.path), Draws(other.columns, other.draws)) if other else None,
+            Overlay(str(other.path), NamedDraws(other.columns, other.draws)) if other else None,
             named=bool(self.names),
             supports=supports_of(self.posterior) if self.model and self.posterior else {},
         )

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ppl.kernel.draws.columns import Floats
     from ppl.posterior import Posterior
     from ppl.results.files.read_csv import DrawsFile
-    from ppl.results.fits.expected import Expected
+    from ppl.results.fits.expected import ExpectedValues
     from ppl.results.fits.new_rows import Scores
     from ppl.results.report.summary import Summary
     from ppl.run.table import Table
@@ -150,18 +150,18 @@ def summarised(names: "Sequence[str]", rows: "Floats", style: TableStyle) -> "Su
     return summarise(names, rows, style=style)
 
 
-def expected_of(table: "Table", names: "Mapping[str, str]", posterior: "Posterior") -> "Expected":
+def expected_of(table: "Table", names: "Mapping[str, str]", posterior: "Posterior") -> "ExpectedValues":
     """The expected values in a table, with their labels."""
     from ppl.results.fits.by_row import arrays_of
-    from ppl.results.fits.expected import Expected, axes_of
+    from ppl.results.fits.expected import ExpectedValues, axes_of
 
     values = arrays_of(table, names)
-    return Expected(values, summarised, axes_of(posterior, values))
+    return ExpectedValues(values, summarised, axes_of(posterior, values))
 
 
 def contrasted(
     posterior: "Posterior", us: "Floats", scenarios: list[str], typical: bool, seed: int
-) -> "Expected":
+) -> "ExpectedValues":
     """The comparison that --contrast names, `sex=F,M` for each predictor."""
     from ppl.results.fits.scenarios import contrast
 
@@ -183,7 +183,7 @@ def number_or_word(word: str) -> float | str:
     return word
 
 
-def print_expected(output: Path, found: "Expected", style: TableStyle) -> None:
+def print_expected(output: Path, found: "ExpectedValues", style: TableStyle) -> None:
     """Prints the first expected values with their intervals."""
     from ppl.cli.output import screen_width
     from ppl.cli.report import SUMMARY_ROWS

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from lsprotocol import types
 
 from ppl.cli.lsp.documents import View
-from ppl.cli.lsp.expected import Expected, Place, call_at, expected
+from ppl.cli.lsp.expected import ExpectedSyntax, NamePlace, call_at, expected
 from ppl.cli.lsp.pages import brief, page, signatures, statement
 from ppl.cli.lsp.positions import Positions
 from ppl.cli.lsp.symbols import signature, stem, visible
@@ -19,7 +19,7 @@ from ppl.source import SourceText
 from ppl.stdlib.library import standard
 from ppl.types import NAMED
 
-Kind = types.CompletionItemKind
+ItemKind = types.CompletionItemKind
 WITH_TARGET = (BlockName.TRANSFORMED_PARAMETERS, BlockName.MODEL, BlockName.FUNCTIONS)
 ONLY_IN: Mapping[str, tuple[BlockName, ...]] = {
     "return": (BlockName.FUNCTIONS,),
@@ -43,9 +43,9 @@ def completions(view: View, source: SourceText, offset: int) -> list[types.Compl
     if may is None:
         return []
     items = [*words(may)]
-    if may.place is Place.VALUE and may.block is not None:
+    if may.place is NamePlace.VALUE and may.block is not None:
         items += [*variables(view, may.block), *own_functions(view), *library_functions(may.block)]
-    elif may.place is Place.DISTRIBUTION:
+    elif may.place is NamePlace.DISTRIBUTION:
         items += distributions(view)
     return items
 
@@ -56,10 +56,10 @@ def written(head: str) -> str:
     return found[0] if found else ""
 
 
-def words(may: Expected) -> Iterator[types.CompletionItem]:
+def words(may: ExpectedSyntax) -> Iterator[types.CompletionItem]:
     for word in may.words:
         if may.block is None or may.block in ONLY_IN.get(word, (may.block,)):
-            kind = Kind.TypeParameter if word in (*NAMED, *CONSTRAINED) else Kind.Keyword
+            kind = ItemKind.TypeParameter if word in (*NAMED, *CONSTRAINED) else ItemKind.Keyword
             yield types.CompletionItem(word, kind=kind, sort_text=f"2{word}", data=word)
 
 
@@ -68,7 +68,7 @@ def variables(view: View, block: BlockName) -> Iterator[types.CompletionItem]:
     for symbol, _ in visible(program, facts, block, view.file, view.line, view.column):
         detail = f"{symbol.type or ''} ({symbol.block.value})".strip()
         yield types.CompletionItem(
-            symbol.name, kind=Kind.Variable, detail=detail, sort_text=f"0{symbol.name}"
+            symbol.name, kind=ItemKind.Variable, detail=detail, sort_text=f"0{symbol.name}"
         )
 
 
@@ -76,13 +76,13 @@ def own_functions(view: View) -> Iterator[types.CompletionItem]:
     found = {f.name: f for f in view.analysis.facts.functions.values()}
     for name, f in found.items():
         detail = signature(f.definition)
-        yield types.CompletionItem(name, kind=Kind.Function, detail=detail, sort_text=f"1{name}")
+        yield types.CompletionItem(name, kind=ItemKind.Function, detail=detail, sort_text=f"1{name}")
 
 
 def library_functions(block: BlockName) -> Iterator[types.CompletionItem]:
     for name in (*standard().callees, *HIGHER_ORDER, *LAPLACE):
         if block in ENDINGS.get(suffix_of(name), (block,)):
-            yield types.CompletionItem(name, kind=Kind.Function, sort_text=f"3{name}", data=name)
+            yield types.CompletionItem(name, kind=ItemKind.Function, sort_text=f"3{name}", data=name)
 
 
 def distributions(view: View) -> Iterator[types.CompletionItem]:
@@ -91,10 +91,12 @@ def distributions(view: View) -> Iterator[types.CompletionItem]:
     }
     library = [d.name for d in standard().families.values() if d.signatures]
     for name in sorted(own):
-        yield types.CompletionItem(name, kind=Kind.Function, detail="of this program", sort_text=f"0{name}")
+        yield types.CompletionItem(
+            name, kind=ItemKind.Function, detail="of this program", sort_text=f"0{name}"
+        )
     for name in (*library, *STATEMENTS):
         yield types.CompletionItem(
-            name, kind=Kind.Function, detail=statement(name), sort_text=f"1{name}", data=name
+            name, kind=ItemKind.Function, detail=statement(name), sort_text=f"1{name}", data=name
         )
 
 

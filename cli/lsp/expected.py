@@ -29,7 +29,7 @@ WORDS = tuple(dict.fromkeys([*BLOCKS, *NAMED, *CONSTRAINED, "array", *KEYWORDS])
 """Every word of the grammar that a program may need."""
 
 
-class Place(Enum):
+class NamePlace(Enum):
     """What a name would be."""
 
     NOTHING = "no name"
@@ -38,15 +38,17 @@ class Place(Enum):
 
 
 @dataclass(frozen=True)
-class Expected:
+class ExpectedSyntax:
     """What may follow: `words` of the grammar, `place`, and the block, None between blocks."""
 
     words: tuple[str, ...]
-    place: Place
+    place: NamePlace
     block: BlockName | None
 
 
-def expected(source: SourceText, offset: int, include_paths: Sequence[str | Path] = ()) -> Expected | None:
+def expected(
+    source: SourceText, offset: int, include_paths: Sequence[str | Path] = ()
+) -> ExpectedSyntax | None:
     """What may stand at an offset, whatever stands there or after it; None in a comment or a string.
 
     Syntax errors before the place are mended as the parser mends them.
@@ -58,10 +60,10 @@ def expected(source: SourceText, offset: int, include_paths: Sequence[str | Path
     block = next((block for block in BlockName if block.value == stop.block), None)
     words = tuple(word for word in WORDS if any(stands_for(t, word) for t in stop.accepts))
     if stop.takes_name():
-        place = Place.DISTRIBUTION if stop.before.endswith("~") else Place.NOTHING
+        place = NamePlace.DISTRIBUTION if stop.before.endswith("~") else NamePlace.NOTHING
     else:
-        place = Place.VALUE if stop.takes_value() else Place.NOTHING
-    return Expected(words, place, block)
+        place = NamePlace.VALUE if stop.takes_value() else NamePlace.NOTHING
+    return ExpectedSyntax(words, place, block)
 
 
 def call_at(source: SourceText, offset: int) -> tuple[str, bool, int] | None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from ppl.cli.site.markdown import fenced, heading, prose, table
 from ppl.cli.site.mathml import inline, line
-from ppl.stdlib.constraints.record import ELEMENTWISE, Constraint, Page
+from ppl.stdlib.constraints.record import ELEMENTWISE, Constraint, ConstraintPage
 from ppl.stdlib.constraints.table import CONSTRAINTS
 from ppl.stdlib.library import standard
 from ppl.stdlib.reference import free_example, meaning
@@ -30,7 +30,7 @@ def link(c: Constraint) -> str:
     return f"[`{c.keyword}`]({c.keyword}.md)"
 
 
-def page(c: Constraint, described: Page) -> Iterator[str]:
+def page(c: Constraint, described: ConstraintPage) -> Iterator[str]:
     """Its declaration, free numbers, map, log-Jacobian, functions, an example, and relatives."""
     declared, _, note = described.declared.partition(";")
     yield f"{heading(c.keyword, 1)}\n\n{prose(c.meaning)}"
@@ -59,7 +59,7 @@ def functions(c: Constraint) -> Iterator[str]:
         yield table(("function", "returns"), ((f"`{f.name}`", prose(meaning(f))) for f in found))
 
 
-def example(c: Constraint, described: Page) -> str:
+def example(c: Constraint, described: ConstraintPage) -> str:
     """The value and the log-Jacobian at a few numbers."""
     values = iter([*described.arguments, *described.shape])
     declaration = LETTER.sub(lambda letter: f"{next(values):g}", described.declared.partition(";")[0])
@@ -71,7 +71,7 @@ def example(c: Constraint, described: Page) -> str:
     )
 
 
-def related(c: Constraint, own: Page, other: Constraint, others: Page) -> bool:
+def related(c: Constraint, own: ConstraintPage, other: Constraint, others: ConstraintPage) -> bool:
     """Whether one page speaks of the other's constraint, or they share most of their names."""
     own_text, other_text = (" ".join([*p.transform, p.log_jacobian]) for p in (own, others))
     pairs = ((other.keyword, own_text), (c.keyword, other_text))

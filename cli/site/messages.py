@@ -9,7 +9,7 @@ from ppl.programs.pages import Page, pages
 LANGUAGES = dict.fromkeys(("program", "wrong", "right", "before", "after"), "stan")
 
 
-class Subject(NamedTuple):
+class MessageSubject(NamedTuple):
     """The name of its page, its title, and its first code: others have it until that of the next subject."""
 
     name: str
@@ -18,27 +18,27 @@ class Subject(NamedTuple):
 
 
 SUBJECTS = (
-    Subject("likely-bugs", "Likely bugs", "PPL000"),
-    Subject("findings", "Findings of the doctor", "PPL020"),
-    Subject("syntax", "Syntax", "PPL100"),
-    Subject("names", "Names", "PPL200"),
-    Subject("assignments", "Assignments", "PPL300"),
-    Subject("types", "Types, sizes and indices", "PPL400"),
-    Subject("calls", "Function calls", "PPL500"),
-    Subject("distributions", "Distributions", "PPL600"),
-    Subject("discrete", "Discrete parameters", "PPL700"),
-    Subject("functions", "Functions of your own", "PPL800"),
-    Subject("data", "Data", "PPL900"),
-    Subject("running", "Fits that fail", "PPL970"),
+    MessageSubject("likely-bugs", "Likely bugs", "PPL000"),
+    MessageSubject("findings", "Findings of the doctor", "PPL020"),
+    MessageSubject("syntax", "Syntax", "PPL100"),
+    MessageSubject("names", "Names", "PPL200"),
+    MessageSubject("assignments", "Assignments", "PPL300"),
+    MessageSubject("types", "Types, sizes and indices", "PPL400"),
+    MessageSubject("calls", "Function calls", "PPL500"),
+    MessageSubject("distributions", "Distributions", "PPL600"),
+    MessageSubject("discrete", "Discrete parameters", "PPL700"),
+    MessageSubject("functions", "Functions of your own", "PPL800"),
+    MessageSubject("data", "Data", "PPL900"),
+    MessageSubject("running", "Fits that fail", "PPL970"),
 )
 
 
-def subject(code: str) -> Subject:
+def subject(code: str) -> MessageSubject:
     """What a message is about."""
     return [s for s in SUBJECTS if s.first <= code][-1]
 
 
-def about(s: Subject) -> list[Page]:
+def about(s: MessageSubject) -> list[Page]:
     """The messages of a subject."""
     return [page for page in pages().values() if subject(page.code) == s]
 
@@ -54,7 +54,7 @@ def overview() -> Iterator[str]:
         yield f"## [{s.title}]({s.name}.md)\n\n{table(('code', 'meaning'), rows)}"
 
 
-def page(s: Subject) -> Iterator[str]:
+def page(s: MessageSubject) -> Iterator[str]:
     """The messages of a subject, with their examples."""
     yield heading(s.title, 1)
     for message in about(s):

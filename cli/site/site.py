@@ -96,7 +96,7 @@ NAVIGATION: Mapping[str, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True)
-class Page:
+class SitePage:
     """Its file without the suffix, its title in the navigation, and its text in parts, whose code may run."""
 
     name: str
@@ -110,15 +110,15 @@ class Page:
 
 
 @cache
-def written() -> Mapping[str, Page]:
+def written() -> Mapping[str, SitePage]:
     """The pages written by hand, by their name."""
     return {name: _read(name) for name in (*WRITTEN, *GUIDES)}
 
 
-def _read(name: str) -> Page:
+def _read(name: str) -> SitePage:
     text = own(f"{name}.md")
     title = re.search(r"^# (.+)$", text, re.MULTILINE)
-    return Page(name, title[1] if title else name, (text,), runs=True)
+    return SitePage(name, title[1] if title else name, (text,), runs=True)
 
 
 def site(commands: Iterable[tuple[str, str]], run: bool = False) -> Iterator[tuple[str, str]]:
@@ -153,7 +153,7 @@ def site(commands: Iterable[tuple[str, str]], run: bool = False) -> Iterator[tup
         },
     }
     pages = {
-        name: Page(name, heading, tuple(make()), name.startswith(RUN))
+        name: SitePage(name, heading, tuple(make()), name.startswith(RUN))
         for name, (heading, make) in made.items()
     }
     pages = {**written(), **pages}
@@ -177,7 +177,7 @@ def own(name: str) -> str:
     return MARK.sub("", files("ppl.cli.site").joinpath(name).read_text("utf-8"))
 
 
-def navigation(pages: Mapping[str, Page]) -> Iterator[str]:
+def navigation(pages: Mapping[str, SitePage]) -> Iterator[str]:
     """A section of one page, or of one folder, has no level between."""
     for section, names in NAVIGATION.items():
         if names == ("index",):
@@ -192,12 +192,12 @@ def navigation(pages: Mapping[str, Page]) -> Iterator[str]:
                 )
 
 
-def folder(name: str, pages: Mapping[str, Page], indent: str) -> Iterator[str]:
+def folder(name: str, pages: Mapping[str, SitePage], indent: str) -> Iterator[str]:
     """The pages of a folder, below its own."""
     yield f'{indent}- "{pages[f"{name}index"].title}":\n{indent}    - {name}index.md\n'
     inside = (page for page in pages.values() if page.name.startswith(name))
     yield from (f"{indent}    {item(page)}" for page in inside if page.name != f"{name}index")
 
 
-def item(page: Page) -> str:
+def item(page: SitePage) -> str:
     return f'- "{page.title}": {page.name}.md\n'

@@ -9,7 +9,7 @@ from ppl.errors import PPLError
 from ppl.results.arguments.argument import Argument, Choice, Group, Value
 from ppl.results.arguments.tree import METHOD, TREE
 
-Words = deque[str]
+ArgumentWords = deque[str]
 TRUTH = {"1": True, "true": True, "0": False, "false": False}
 
 
@@ -65,7 +65,7 @@ def _named(word: str, arguments: Sequence[Argument]) -> Argument | None:
     return None
 
 
-def _take(argument: Argument, left: Words, prefix: str) -> dict[str, Any]:
+def _take(argument: Argument, left: ArgumentWords, prefix: str) -> dict[str, Any]:
     """What the first word sets, and those after it that belong to it."""
     name, _, value = left.popleft().partition("=")
     path = prefix + name
@@ -80,7 +80,7 @@ def _take(argument: Argument, left: Words, prefix: str) -> dict[str, Any]:
             return {path: value} | _take_parts(argument.option(value), left, f"{prefix}{value}.")
 
 
-def _take_parts(group: Group, left: Words, prefix: str) -> dict[str, Any]:
+def _take_parts(group: Group, left: ArgumentWords, prefix: str) -> dict[str, Any]:
     arguments: dict[str, Any] = {}
     while left:
         if left[0] in ("help", "help-all"):

@@ -14,7 +14,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from ppl.cache import Parts
+from ppl.cache import StoredParts
 from ppl.compilation.nodes_json import NotStored, decoded, encoded
 from ppl.errors import ModelError
 from ppl.records import dataclass, field
@@ -73,7 +73,7 @@ def in_cache(source: SourceText, settings: Mapping[str, Any]) -> StoredProgram |
         return None
     texts = [each.text for each in sources]
     digest = sha256(json.dumps([package(), texts, settings], sort_keys=True).encode()).hexdigest()
-    return StoredProgram(Parts(digest, source.name), sources)
+    return StoredProgram(StoredParts(digest, source.name), sources)
 
 
 def sources_of(source: SourceText) -> tuple[SourceText, ...]:

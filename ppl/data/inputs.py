@@ -13,7 +13,7 @@ from ppl.spelling import ROUGHLY_LIKE, letters, nearest
 
 
 @dataclass(frozen=True)
-class Rows:
+class RowCount:
     """How many rows a column has, and at which lines of its file, where it is from one."""
 
     count: int
@@ -31,7 +31,7 @@ class Inputs:
     values: Mapping[str, Any]
     label: str
     files: Mapping[str, str] = field(default_factory=dict)
-    columns: Mapping[str, Rows] = field(default_factory=dict)
+    columns: Mapping[str, RowCount] = field(default_factory=dict)
     levels: Mapping[str, tuple[str, ...]] | None = None
 
     def label_of(self, name: str) -> str:

@@ -66,7 +66,7 @@ class Bounds:
 
 
 @dataclass(frozen=True)
-class Words:
+class WordColumn:
     """A column that is no numbers: its leaves, None where they are missing, and the order of its levels."""
 
     shape: tuple[int, ...]
@@ -126,7 +126,7 @@ def with_sizes(inputs: Inputs, bounds: Sequence[Bounds]) -> Inputs:
     return replace(inputs, values=values)
 
 
-def levels_of(inputs: Inputs, group: Sequence[tuple[Bounds, Words]]) -> Levels:
+def levels_of(inputs: Inputs, group: Sequence[tuple[Bounds, WordColumn]]) -> Levels:
     """The levels that the variables of a group have in common."""
     known = dict.fromkeys(level for b, _ in group for level in (inputs.levels or {}).get(b.declared.name, ()))
     if inputs.levels is not None and not known:
@@ -156,7 +156,7 @@ def misfit(inputs: Inputs, b: Bounds, found: str, needs: str, index: int | None 
 # --- Words ---------------------------------------------------------------------------------------
 
 
-def words_of(value: Any) -> Words | None:
+def words_of(value: Any) -> WordColumn | None:
     """The leaves of a value if all are strings, or all booleans, and of a categorical; else None."""
     if isinstance(value, Factor) or getattr(getattr(value, "dtype", None), "kind", "O") in "iufcb":
         return None
@@ -167,7 +167,7 @@ def words_of(value: Any) -> Words | None:
         return None
     given = [None if is_missing(leaf) or leaf != leaf else leaf for leaf in leaves]
     words = [str(leaf) if order and leaf is not None else leaf for leaf in given]
-    return Words(shape, words, order) if {*map(type, words)} - {type(None)} in ({str}, {bool}) else None
+    return WordColumn(shape, words, order) if {*map(type, words)} - {type(None)} in ({str}, {bool}) else None
 
 
 def number_among_words(name: str, value: Any) -> Misfit | None:

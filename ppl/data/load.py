@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeGuard
 
 from ppl.data.bounded_read import BadText, read_bytes, repeated, require_room_for
-from ppl.data.inputs import Inputs, Rows
+from ppl.data.inputs import Inputs, RowCount
 from ppl.data.json_text import parse_json
 from ppl.data.levels import column_of
 from ppl.errors import DataError, MissingPackage
@@ -30,7 +30,7 @@ class Frame(Protocol):
     def __len__(self) -> int: ...
 
 
-Given = Inputs | Mapping[str, Any] | Frame | str | Path
+AnyData = Inputs | Mapping[str, Any] | Frame | str | Path
 """What data may be given as."""
 
 
@@ -63,7 +63,7 @@ def load_data(data: Inputs | Mapping[str, Any] | Frame | str | Path) -> Inputs:
                     f"data: `{twice}` names two columns; give each variable once", twice, "PPL905"
                 )
             values = {str(name): column_of(data[name]) for name in names}
-            return table(values, "data", Rows(len(data)))
+            return table(values, "data", RowCount(len(data)))
         case str() | Path():
             return _read(Path(data))
         case _:
@@ -79,7 +79,7 @@ def is_frame(data: Any) -> TypeGuard[Frame]:
     return hasattr(data, "columns") and (hasattr(data, "to_numpy") or hasattr(data, "column_names"))
 
 
-def table(values: dict[str, Any], label: str, rows: Rows) -> Inputs:
+def table(values: dict[str, Any], label: str, rows: RowCount) -> Inputs:
     """The columns of a table.
 
     Raises:
@@ -129,7 +129,7 @@ def of_json(text: bytes, label: str) -> Inputs:
 
 def _csv(path: Path, packed: bool) -> Inputs:
     values, lines = csv_text.parse_csv(read_bytes(path, packed))
-    return table(values, str(path), Rows(len(lines), lines))
+    return table(values, str(path), RowCount(len(lines), lines))
 
 
 def _parquet(path: Path, packed: bool) -> Inputs:
@@ -149,7 +149,7 @@ def _parquet(path: Path, packed: bool) -> Inputs:
     if arrow is None:
         raise DataError(f"{path}: `{name}` names two columns; give each variable once", name, "PPL905")
     values = {name: column_of(arrow.column(name)) for name in arrow.column_names}
-    return table(values, str(path), Rows(len(arrow)))
+    return table(values, str(path), RowCount(len(arrow)))
 
 
 READERS: Mapping[str, Callable[[Path, bool], Inputs]] = {

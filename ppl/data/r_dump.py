@@ -53,10 +53,10 @@ def parse_r_dump(text: bytes) -> dict[str, Any]:
         {'N': 2, 'X': array([[1, 3],
                [2, 4]])}
     """
-    return dict(Reader(utf8(text)).variables())
+    return dict(TokenReader(utf8(text)).variables())
 
 
-class Reader:
+class TokenReader:
     """The tokens of a text, (kind, text, place), read one after the other; a row of numbers is one token."""
 
     def __init__(self, text: str):

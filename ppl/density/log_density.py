@@ -18,7 +18,7 @@ from ppl.density.completions import named_places, with_entries, with_holes, with
 from ppl.density.conditioning import leaf_values
 from ppl.density.labels import labels_of
 from ppl.density.log_joint import TARGET, UNNORMALISED, LogJoint
-from ppl.density.many_points import BATCH, Sizes, in_batches, sizes_of
+from ppl.density.many_points import BATCH, LargestArrays, in_batches, sizes_of
 from ppl.density.updated import Earlier, UpdatedJoint, updated_joint
 from ppl.errors import ArgumentError, InferenceError, Rejection
 from ppl.kernel.advi.target import Axis, Target
@@ -35,7 +35,7 @@ from ppl.source import SourceText
 from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
 
 Floats = NDArray[np.float64]
-Values = dict[str, Any]
+VariableValues = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -342,11 +342,11 @@ class LogDensity:
         return self.sizes.steps
 
     @cached_property
-    def sizes(self) -> Sizes:
+    def sizes(self) -> LargestArrays:
         """What an evaluation at the origin works through; of data on disk, their number of rows."""
         code = self.model.code(VALUES)
         if self.on_disk:
-            return Sizes(code, max(len(x) for x in self.on_disk))
+            return LargestArrays(code, max(len(x) for x in self.on_disk))
         return sizes_of(code, self.d, self.param_unc_num())
 
     def checked_rows(self, us: ArrayLike) -> Floats:
@@ -394,7 +394,7 @@ class LogDensity:
     @checks
     def values(
         self, u: ArrayLike, rng: np.random.Generator | None, include_tp: bool, include_gq: bool
-    ) -> Values:
+    ) -> VariableValues:
         """Every variable that is asked for at `u` (param_unc_num(),), by name, as arrays of its own shape.
 
         Raises:
@@ -405,7 +405,7 @@ class LogDensity:
         module = self.model.plain
         with np.errstate(all="ignore"), located(module):
             steps = module.constrained(self.d, self.checked(u))
-            values: Values = dict(next(steps))
+            values: VariableValues = dict(next(steps))
             if include_tp or include_gq:
                 values |= next(steps)
             if include_gq:
@@ -445,7 +445,7 @@ class LogDensity:
         with np.errstate(all="ignore"), located(module):
             try:
                 steps = module.constrained(self.d, us, draw)
-                values: Values = {**next(steps), **next(steps)}
+                values: VariableValues = {**next(steps), **next(steps)}
                 values |= module.generated(self.d, values, rng, draw)
             except DrawsRejected as some:
                 raise Rejection(str(some)).with_traceback(some.__traceback__) from None

@@ -66,7 +66,7 @@ class LogJoint:
     d: Data
     jacobian: bool = True
     width: int = 1
-    sizes: many.Sizes = field(default_factory=many.Sizes)
+    sizes: many.LargestArrays = field(default_factory=many.LargestArrays)
     bytes_of_points: dict[bool, tuple[int, int]] = field(init=False, default_factory=dict)
     """What a run and a point take in a batch, without gradients and with them, where that was measured."""
     failing: set[bool] = field(init=False, default_factory=set)
@@ -97,7 +97,7 @@ class LogJoint:
             except Rejection:
                 return -np.inf, np.full(len(u), np.nan)
 
-    def as_one_of_many(self, u: Floats, gradient: bool) -> many.Found | None:
+    def as_one_of_many(self, u: Floats, gradient: bool) -> many.PointDensities | None:
         """What a batch of this point alone finds, if functions are called by row; None if it fails."""
         if not self.model.traits.calls_by_row:
             return None

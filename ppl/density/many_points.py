@@ -31,13 +31,13 @@ from ppl.records import dataclass
 from ppl.source import Span
 from ppl.stdlib.over_draws import for_all
 
-Found = tuple[Floats, ...]
+PointDensities = tuple[Floats, ...]
 """Log densities (n,), and with them gradients (n, dim) where they are wanted."""
 
 MEMORY = "PPL977"
 """The code of a statement that needs more memory than there is."""
 
-Batched = Callable[[Floats], Found]
+Batched = Callable[[Floats], PointDensities]
 Scalar = Callable[[Floats], tuple[float | Floats, ...]]
 
 
@@ -86,7 +86,7 @@ def in_batches(
     scalar: Scalar,
     fitting: Callable[[int], int] = int,
     note_failure: Callable[[], None] = lambda: None,
-) -> Found:
+) -> PointDensities:
     """What `batched` finds at the points `us` (n, dim), n > 0, as many at a time as `width` allows.
 
     `width` is the size of the largest array that one evaluation makes; without `batched` they go one by one.
@@ -100,7 +100,9 @@ def in_batches(
     return joined([evaluated(part, batched, scalar, note_failure) for part in parts])
 
 
-def evaluated(us: Floats, batched: Batched, scalar: Scalar, note_failure: Callable[[], None]) -> Found:
+def evaluated(
+    us: Floats, batched: Batched, scalar: Scalar, note_failure: Callable[[], None]
+) -> PointDensities:
     """The values at all points of one batch, in halves if the program rejects one or memory is short.
 
     After another error the points are evaluated one by one, and raise it again if it is theirs.
@@ -159,7 +161,7 @@ def bytes_in_use(batched: Batched, us: Floats) -> int:
     return most - before
 
 
-def are_nan(us: Floats, found: Found, bad: NDArray[np.intp], scalar: Scalar) -> bool:
+def are_nan(us: Floats, found: PointDensities, bad: NDArray[np.intp], scalar: Scalar) -> bool:
     """Whether the `bad` points with density nan keep it: whether the first of them does, evaluated alone.
 
     If a path diverges, most points of a batch are nan, and evaluating each alone would take longer than all
@@ -169,7 +171,9 @@ def are_nan(us: Floats, found: Found, bad: NDArray[np.intp], scalar: Scalar) -> 
     return len(nan) > 1 and bool(np.isnan(one_by_one(us[nan[:1]], scalar)[0][0]))
 
 
-def without_rejected(rejected: NDArray[np.intp], us: Floats, again: Batched, scalar: Scalar) -> Found:
+def without_rejected(
+    rejected: NDArray[np.intp], us: Floats, again: Batched, scalar: Scalar
+) -> PointDensities:
     """The values at the other points; at those that are rejected the density is zero, and the gradient nan.
 
     They are not evaluated again: a solver rejects a point only after all steps that it may take.
@@ -184,17 +188,17 @@ def without_rejected(rejected: NDArray[np.intp], us: Floats, again: Batched, sca
     return in_order([found, others], [rejected, left])
 
 
-def in_order(parts: Sequence[Found], groups: Sequence[NDArray[np.intp]]) -> Found:
+def in_order(parts: Sequence[PointDensities], groups: Sequence[NDArray[np.intp]]) -> PointDensities:
     """What was found at points in groups, in the order of the points."""
     order = np.argsort(np.concatenate(groups))
     return tuple(f[order] for f in joined(parts))
 
 
-def one_by_one(us: Floats, scalar: Scalar) -> Found:
+def one_by_one(us: Floats, scalar: Scalar) -> PointDensities:
     return tuple(np.array(column, dtype=float) for column in zip(*map(scalar, us), strict=True))
 
 
-def joined(parts: Sequence[Found]) -> Found:
+def joined(parts: Sequence[PointDensities]) -> PointDensities:
     return tuple(np.concatenate(pieces) for pieces in zip(*parts, strict=True))
 
 
@@ -254,13 +258,17 @@ def padded(us: Floats, width: int) -> Floats:
     return np.concatenate([us, np.repeat(us[-1:], missing, axis=0)]) if missing else us
 
 
-def gradients_alone(module: Module, d: Data, us: Floats, tapes: Tapes, both: Batched, width: int) -> Found:
+def gradients_alone(
+    module: Module, d: Data, us: Floats, tapes: Tapes, both: Batched, width: int
+) -> PointDensities:
     """The gradients, by tapes without values, with zeros for values; where they are not finite, `both`."""
     _, gradients = log_joint_gradients(module, d, us, tapes, TapeNode, width)
     return (np.zeros(len(us)), gradients) if np.isfinite(gradients).all() else both(us)
 
 
-def as_one_of_many(batched: Batched | None, u: Floats, note_failure: Callable[[], None]) -> Found | None:
+def as_one_of_many(
+    batched: Batched | None, u: Floats, note_failure: Callable[[], None]
+) -> PointDensities | None:
     """The values at u (dim,) as a batch of one point; None if that fails.
 
     If a function of the program with a loop is called for each row, a batch runs it once for all rows.
@@ -280,7 +288,7 @@ def draw_numbers(us: Floats) -> NDArray[np.intp]:
 
 
 @dataclass
-class Sizes:
+class LargestArrays:
     """The size of the largest array that library functions make, or go through number by number.
 
     `solved` is what solvers go through, and what else says so; `steps` those of loops that stayed loops;
@@ -339,11 +347,11 @@ def span_of(code: Code | None, frame: FrameType) -> Span | None:
     return code.emitted.spans[frame.f_lineno - 1]
 
 
-def sizes_of(code: Code, d: Data, dim: int) -> Sizes:
+def sizes_of(code: Code, d: Data, dim: int) -> LargestArrays:
     """What an evaluation works through, at the origin (dim,) or, where that is rejected, elsewhere."""
     rng = np.random.default_rng(dim)
     for tried in range(BATCH.points_tried):
-        sizes = Sizes(code)
+        sizes = LargestArrays(code)
         builtins = {**BUILTINS, "range": sizes.range}
         solving = sizes.solving(code.solve)
         module = load(code, NUMPY, sizes.wrap, builtins, solve=solving)

@@ -1,6 +1,6 @@
 """From a formula to a program: `outcome ~ age + (1 | clinic)` as a person would write it in the language."""
 
-from ppl.data import Given, load_data, with_declared_names
+from ppl.data import AnyData, load_data, with_declared_names
 from ppl.formula.families import family_of
 from ppl.formula.frame import frame_of, names_of
 from ppl.formula.outcome import require_outcome
@@ -8,7 +8,7 @@ from ppl.formula.program import written
 from ppl.formula.terms import read_formula
 
 
-def from_formula(formula: str, data: Given, family: str = "gaussian") -> str:
+def from_formula(formula: str, data: AnyData, family: str = "gaussian") -> str:
     """The text of a program for a formula, with priors scaled to the data.
 
     The program takes the columns of `data` as they are. Nothing of the formula is left at run time: edit

@@ -20,7 +20,7 @@ BINDING = {"+": 1, "-": 1, "*": 2, "/": 2, "**": 4}
 
 
 @dataclass(frozen=True)
-class Text:
+class ExpressionText:
     """An expression: how tightly its outermost operator binds, and whether it is an int."""
 
     text: str
@@ -31,7 +31,7 @@ class Text:
         return self.text if self.binding >= binding else f"({self.text})"
 
 
-def expression(tree: Any, row: Callable[[str], str], ints: Set[str]) -> Text:
+def expression(tree: Any, row: Callable[[str], str], ints: Set[str]) -> ExpressionText:
     """The text of a tree of formulae; `row` is the text of a variable, `ints` are those declared as ints.
 
     Raises:
@@ -39,10 +39,10 @@ def expression(tree: Any, row: Callable[[str], str], ints: Set[str]) -> Text:
     """
     match type(tree).__name__:
         case "LazyVariable":
-            return Text(row(tree.name), is_int=tree.name in ints)
+            return ExpressionText(row(tree.name), is_int=tree.name in ints)
         case "LazyValue" if isinstance(tree.value, int | float):
             is_int = isinstance(tree.value, int) and abs(tree.value) <= LARGEST_INT
-            return Text(f"{tree.value}" if is_int else number(tree.value, 15), is_int=is_int)
+            return ExpressionText(f"{tree.value}" if is_int else number(tree.value, 15), is_int=is_int)
         case "LazyOperator" if tree.symbol in BINDING:
             return operation(tree.symbol, [expression(arg, row, ints) for arg in tree.args])
         case "LazyCall" if not tree.kwargs and len(tree.args) == 1:
@@ -50,22 +50,22 @@ def expression(tree: Any, row: Callable[[str], str], ints: Set[str]) -> Text:
     raise ArgumentError(f"`{tree}` in a formula is unsupported. {SUPPORTED}")
 
 
-def operation(sign: str, args: list[Text]) -> Text:
+def operation(sign: str, args: list[ExpressionText]) -> ExpressionText:
     """Numbers of a formula are real: what would be a division of ints is written as one of reals."""
     binding = BINDING[sign]
     is_int = all(arg.is_int for arg in args) and sign != "**"
     if len(args) == 1:
-        return Text(f"{sign}{args[0].within(3)}", 3, is_int)
+        return ExpressionText(f"{sign}{args[0].within(3)}", 3, is_int)
     left, right = args
     if sign == "/" and is_int:
-        left = Text(f"1.0 * {left.within(2)}", 2)
+        left = ExpressionText(f"1.0 * {left.within(2)}", 2)
     sign = {"**": "^"}.get(sign, sign)
     pad = "" if sign == "^" else " "
     text = f"{left.within(binding + (sign == '^'))}{pad}{sign}{pad}{right.within(binding + (sign != '^'))}"
-    return Text(text, binding, is_int and sign != "/")
+    return ExpressionText(text, binding, is_int and sign != "/")
 
 
-def call(tree: Any, inner: Text) -> Text:
+def call(tree: Any, inner: ExpressionText) -> ExpressionText:
     name = tree.callee.removeprefix("np.").removeprefix("numpy.")
     state = tree.stateful_transform
     match name:
@@ -74,20 +74,22 @@ def call(tree: Any, inner: Text) -> Text:
         case "center":
             return shifted(inner, state.mean, np.nan)
         case "scale" | "standardize":
-            return Text(f"{shifted(inner, state.mean, state.std).within(3)} / {number(state.std, 4)}", 2)
+            return ExpressionText(
+                f"{shifted(inner, state.mean, state.std).within(3)} / {number(state.std, 4)}", 2
+            )
         case _ if name in FUNCTIONS:
-            return Text(f"{name}({inner.text})")
+            return ExpressionText(f"{name}({inner.text})")
     raise ArgumentError(f"`{tree}` in a formula is unsupported. {SUPPORTED}")
 
 
 SUPPORTED = f"Supported are arithmetic in I() or {{}}, C, center, scale, offset, {', '.join(FUNCTIONS)}."
 
 
-def shifted(inner: Text, centre: float, sd: float) -> Text:
+def shifted(inner: ExpressionText, centre: float, sd: float) -> ExpressionText:
     """An expression minus a number, which is written to a small part of the standard deviation."""
     by = number(centre, 6)
     sign = "+" if centre < 0 else "-"
-    return inner if float(by) == 0 else Text(f"{inner.within(1)} {sign} {by.lstrip('-')}", 1)
+    return inner if float(by) == 0 else ExpressionText(f"{inner.within(1)} {sign} {by.lstrip('-')}", 1)
 
 
 def number(x: float, digits: int) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ppl.data.values import Numbers
 from ppl.errors import ArgumentError, DataError
-from ppl.formula.expressions import NAMESPACE, Text, expression
+from ppl.formula.expressions import NAMESPACE, ExpressionText, expression
 from ppl.formula.frame import formulae
 from ppl.records import dataclass
 from ppl.stdlib.functions.operators import LARGEST_INT
@@ -25,7 +25,7 @@ class Effect:
     """A column of the design matrix: its name, text for one row and values. The intercept has no text."""
 
     name: str
-    text: Text | None
+    text: ExpressionText | None
     values: Numbers
     of_factors: bool
     variables: frozenset[str]
@@ -241,7 +241,7 @@ def effects_of(term: Any, coding: Coding, ones: Numbers) -> list[Effect]:
 def joined(a: Effect, b: Effect) -> Effect:
     return Effect(
         f"{a.name}_{b.name}",
-        Text(f"{a.factor} * {b.factor}", 2),
+        ExpressionText(f"{a.factor} * {b.factor}", 2),
         a.values * b.values,
         a.of_factors and b.of_factors,
         a.variables | b.variables,
@@ -260,7 +260,7 @@ def columns_of(component: Any, coding: Coding) -> list[Effect]:
     text = (
         expression(component.call, coding.of_row, coding.ints)
         if is_call
-        else Text(coding.of_row(component.name))
+        else ExpressionText(coding.of_row(component.name))
     )
     variables = frozenset(component.var_names - {""})
     return [
@@ -286,7 +286,7 @@ def factor_columns(component: Any, coding: Coding) -> list[Effect]:
     return [
         Effect(
             f"{name}_{as_name(str(int(level) if isinstance(level, float) else level)) or code}",
-            Text(coding.is_level(name, level)),
+            ExpressionText(coding.is_level(name, level)),
             column,
             True,
             frozenset([name]),

@@ -6,14 +6,14 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
+from ppl.arrays import Array
 from ppl.jax_backend.namespace import is_float, is_traced
 
-Traced = Any
-Shared = tuple[Sequence[Traced], Sequence[Traced]]
+Shared = tuple[Sequence[Array], Sequence[Array]]
 """What a function of the program gets from its solver beside its point: floats and others."""
 
 
-def as_array(x: Any) -> Traced:
+def as_array(x: Any) -> Array:
     """Reals and ints of the widest kind, which those of both sides are."""
     array = jnp.asarray(x)
     return array if jnp.iscomplexobj(array) else array.astype(float if is_float(array) else int)
@@ -31,14 +31,14 @@ class Arguments(NamedTuple):
         return cls(structure, tuple(leaves))
 
     @property
-    def floats(self) -> list[Traced]:
+    def floats(self) -> list[Array]:
         return [x for x in self.leaves if is_traced(x) and is_float(x)]
 
     @property
-    def others(self) -> list[Traced]:
+    def others(self) -> list[Array]:
         return [x for x in self.leaves if is_traced(x) and not is_float(x)]
 
-    def filled(self, floats: Sequence[Traced], others: Sequence[Traced]) -> Any:
+    def filled(self, floats: Sequence[Array], others: Sequence[Array]) -> Any:
         """The arguments with other traced ones."""
         traced = {True: iter(floats), False: iter(others)}
         leaves = [next(traced[is_float(x)]) if is_traced(x) else x for x in self.leaves]

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl.density.rows import ByRows
-from ppl.jax_backend.data import Shape, split
+from ppl.jax_backend.data import DataShape, split
 from ppl.jax_backend.density import Density, Functions, module_for
 from ppl.jax_backend.namespace import JAX
 from ppl.jax_backend.not_traceable import NotTraceable
 from ppl.jax_backend.target import CompiledTarget, first_traceable
-from ppl.jax_backend.traceable import Trace
+from ppl.jax_backend.traceable import TracedRun
 from ppl.kernel.advi.fused_steps import AffineMap
 from ppl.kernel.advi.optimise import Algorithm, Run
 from ppl.kernel.advi.target import Forwarding, Target
@@ -49,7 +49,7 @@ class BatchDensity(Functions):
         rest = self.rest.log_joint(of_rest, jacobian, rest_arguments, u)
         return rest + n_rows / rows.shape[0] * self.row_terms(of_rows, n_rows, whole, rows, u)
 
-    def row_terms(self, shape: Shape, n_rows: int, whole: list[Any], rows: Any, u: Any) -> Any:
+    def row_terms(self, shape: DataShape, n_rows: int, whole: list[Any], rows: Any, u: Any) -> Any:
         """The terms of these rows, summed, `at_once` rows after the other."""
         terms, many = partial(self.some_terms, shape, n_rows, whole, u), rows.shape[0]
         if many <= self.at_once:
@@ -59,10 +59,10 @@ class BatchDensity(Functions):
         return sums.sum() + (terms(rest) if rest.size else 0.0)
 
     def some_terms(
-        self, shape: Shape, n_rows: int, whole: list[Any], u: Any, rows: Any, at: Any = None
+        self, shape: DataShape, n_rows: int, whole: list[Any], u: Any, rows: Any, at: Any = None
     ) -> Any:
         """The terms of rows (B,), which are the entries `at` (B,) of the data, or those of their numbers."""
-        d, trace = shape.with_arguments(whole), Trace()
+        d, trace = shape.with_arguments(whole), TracedRun()
         read = [(name, axis) for name, axis in self.split.data if hasattr(d, python_name(name))]
         cut = {name: jnp.take(d.of(name), rows if at is None else at, axis=axis) for name, axis in read}
         counts = {self.split.total: n_rows, "rows": rows}

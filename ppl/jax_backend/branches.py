@@ -17,14 +17,14 @@ import jax
 import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
 
+from ppl.arrays import Array
 from ppl.errors import InferenceError, Rejection
 from ppl.jax_backend.arguments import Arguments, as_array
 from ppl.jax_backend.namespace import is_float, is_traced
 from ppl.jax_backend.not_traceable import NotTraceable
 from ppl.records import dataclass, field, replace
 
-Traced = Any
-Function = Callable[..., Any]
+AnyFunction = Callable[..., Any]
 
 MOST_SENSITIVITIES = 10_000
 """Derivatives of the state of a loop, in its start and in what it reads, that go forward with it."""
@@ -50,7 +50,7 @@ class Branches:
         finally:
             self.depth, self.mapped = before
 
-    def inner(self, f: Function) -> Function:
+    def inner(self, f: AnyFunction) -> AnyFunction:
         """A side of a branch, or the step of a loop: differentiated before it is mapped."""
         depth = self.depth + 1
         if depth > MOST_NESTED:
@@ -62,7 +62,7 @@ class Branches:
 
         return call
 
-    def branch(self, test: Any, then: Function, otherwise: Function, *args: Any) -> Any:
+    def branch(self, test: Any, then: AnyFunction, otherwise: AnyFunction, *args: Any) -> Any:
         """As runtime.branch; a side that rejects is -inf, and what it was to set."""
         if not is_traced(test):
             return (then if test else otherwise)(*args)
@@ -74,7 +74,9 @@ class Branches:
         structure = next(side.structure for side in sides if side.structure is not None)
         return jax.tree_util.tree_unflatten(structure, found)
 
-    def loop(self, goes_on: Function, step: Function, state: tuple[Any, ...], fixed: tuple[Any, ...]) -> Any:
+    def loop(
+        self, goes_on: AnyFunction, step: AnyFunction, state: tuple[Any, ...], fixed: tuple[Any, ...]
+    ) -> Any:
         """As runtime.loop; its first steps, as long as it is known that there are more, are in the code."""
         while not is_traced(test := goes_on(*state, *fixed)):
             if not test:
@@ -100,12 +102,12 @@ def or_then(left: Any, right: Callable[[], Any]) -> Any:
 class Side:
     """One side of a branch, as arrays in a row; `instead` is the other, where this is one that rejects."""
 
-    f: Function
+    f: AnyFunction
     arguments: Arguments
     instead: "Side | None" = None
     structure: Any = field(default=None, init=False)
 
-    def __call__(self, floats: Sequence[Traced], others: Sequence[Traced]) -> list[Traced]:
+    def __call__(self, floats: Sequence[Array], others: Sequence[Array]) -> list[Array]:
         try:
             found = self.f(*self.arguments.filled(floats, others))
         except Rejection:
@@ -120,13 +122,13 @@ class Side:
         leaves, self.structure = jax.tree_util.tree_flatten(found)
         return [as_array(x) for x in leaves]
 
-    def pulled(self, floats: Sequence[Traced], others: Sequence[Traced], g: Sequence[Traced]) -> list[Traced]:
+    def pulled(self, floats: Sequence[Array], others: Sequence[Array], g: Sequence[Array]) -> list[Array]:
         """The adjoints of the floats."""
         _, back = jax.vjp(lambda x: [y for y in self(x, others) if is_float(y)], floats)
         return back(g)[0]  # type: ignore[no-any-return]
 
 
-def _cond(test: Traced, then: Side, otherwise: Side, floats: Any, others: Any) -> list[Traced]:
+def _cond(test: Array, then: Side, otherwise: Side, floats: Any, others: Any) -> list[Array]:
     """What the side gives that is taken, with derivatives of that side alone."""
 
     def value(*args: Any) -> Any:
@@ -142,14 +144,14 @@ def _cond(test: Traced, then: Side, otherwise: Side, floats: Any, others: Any) -
 
     with_derivatives = jax.custom_vjp(value)
     with_derivatives.defvjp(forward, backward)
-    found: list[Traced] = with_derivatives(test, floats, others)
+    found: list[Array] = with_derivatives(test, floats, others)
     return found
 
 
 # --- Loops ---------------------------------------------------------------------------------------
 
 
-def _while(goes_on: Function, step: Function, state: tuple[Any, ...], fixed: tuple[Any, ...]) -> Any:
+def _while(goes_on: AnyFunction, step: AnyFunction, state: tuple[Any, ...], fixed: tuple[Any, ...]) -> Any:
     """The state after the steps, with derivatives that went forward."""
     at, read = Arguments.of(jax.tree_util.tree_map(as_array, state)), Arguments.of(fixed)
     x, unravelled = ravel_pytree(at.floats)
@@ -158,32 +160,32 @@ def _while(goes_on: Function, step: Function, state: tuple[Any, ...], fixed: tup
     if width * inputs > MOST_SENSITIVITIES:
         raise NotTraceable("a loop whose end depends on parameters carries too many numbers")
 
-    def named(x: Traced, ns: Any, p: Traced, qs: Any) -> Any:
+    def named(x: Array, ns: Any, p: Array, qs: Any) -> Any:
         return *at.filled(unravelled(x), ns), *read.filled(read_again(p), qs)
 
-    def after(x: Traced, ns: Any, p: Traced, qs: Any) -> tuple[Traced, Any]:
+    def after(x: Array, ns: Any, p: Array, qs: Any) -> tuple[Array, Any]:
         found = Arguments.of(jax.tree_util.tree_map(as_array, step(*named(x, ns, p, qs))))
         return ravel_pytree(found.floats)[0], found.others
 
-    def with_slopes(x: Traced, ns: Any, slopes: Traced, p: Traced, qs: Any) -> tuple[Traced, Any, Traced]:
+    def with_slopes(x: Array, ns: Any, slopes: Array, p: Array, qs: Any) -> tuple[Array, Any, Array]:
         x, back, ns = jax.vjp(lambda x, p: after(x, ns, p, qs), x, p, has_aux=True)
         in_state, in_read = jax.vmap(back)(jnp.eye(width))
         return x, ns, (in_state @ slopes).at[:, width:].add(in_read)
 
-    def run(step: Function, start: tuple[Any, ...], *given: Any) -> Any:
-        def unfinished(at: tuple[Any, ...]) -> Traced:
+    def run(step: AnyFunction, start: tuple[Any, ...], *given: Any) -> Any:
+        def unfinished(at: tuple[Any, ...]) -> Array:
             return jnp.asarray(goes_on(*named(*at[:2], *given)), bool)
 
         return jax.lax.while_loop(unfinished, lambda at: step(*at, *given), start)
 
-    def value(x: Traced, ns: Any, *given: Any) -> Any:
+    def value(x: Array, ns: Any, *given: Any) -> Any:
         return run(after, (x, ns), *given)
 
-    def forward(x: Traced, ns: Any, *given: Any) -> tuple[Any, Traced]:
+    def forward(x: Array, ns: Any, *given: Any) -> tuple[Any, Array]:
         x, ns, slopes = run(with_slopes, (x, ns, jnp.eye(width, inputs)), *given)
         return (x, ns), slopes
 
-    def backward(slopes: Traced, g: Any) -> tuple[Any, ...]:
+    def backward(slopes: Array, g: Any) -> tuple[Any, ...]:
         product = g[0] @ slopes
         return product[:width], None, product[width:], None
 

@@ -21,28 +21,28 @@ MOST_BAKED = 100_000
 
 
 @dataclass(frozen=True)
-class Fixed:
+class Static:
     """A value that is part of the code; `key` is what tells it from others."""
 
     value: Any = field(compare=False)
     key: Any
 
     @classmethod
-    def of(cls, value: Any) -> "Fixed":
+    def of(cls, value: Any) -> "Static":
         if isinstance(value, np.ndarray):
             return cls(value, (value.shape, value.dtype.str, value.tobytes()))
         return cls(value, (type(value), repr(value)))
 
 
 @dataclass(frozen=True)
-class Shape:
+class DataShape:
     """All of the data but the numbers in its arrays: data of equal shape share one compilation.
 
     `structure` is JAX's tree of the variables; `fixed` has one entry a leaf, None for an argument.
     """
 
     structure: Any
-    fixed: tuple[Fixed | None, ...]
+    fixed: tuple[Static | None, ...]
     places: tuple[tuple[str, ParameterPlace], ...]
 
     @cached_property
@@ -61,7 +61,7 @@ class Shape:
         return Data(**named, places=dict(self.places))
 
 
-def split(d: Data, names: Collection[str], baked: str) -> tuple[Shape, list[Any]]:
+def split(d: Data, names: Collection[str], baked: str) -> tuple[DataShape, list[Any]]:
     """The data of these names as shape and arguments; arrays of the kinds `baked` belong to the shape.
 
     Raises:
@@ -73,13 +73,13 @@ def split(d: Data, names: Collection[str], baked: str) -> tuple[Shape, list[Any]
     return shape_of(d, structure, leaves, passed), [*map(np.asarray, compress(leaves, passed))]
 
 
-def shape_of(d: Data, structure: Any, leaves: Sequence[Any], passed: Sequence[bool]) -> Shape:
+def shape_of(d: Data, structure: Any, leaves: Sequence[Any], passed: Sequence[bool]) -> DataShape:
     """The shape of data of which some leaves are passed; NotTraceable where the others are too large."""
     inside = sum(np.size(leaf) for leaf, p in zip(leaves, passed, strict=True) if not p)
     if inside > MOST_BAKED:
         raise NotTraceable(f"control flow depends on data: {inside} numbers would be compiled into the code")
-    fixed = tuple(None if p else Fixed.of(leaf) for leaf, p in zip(leaves, passed, strict=True))
-    return Shape(structure, fixed, tuple(d.places.items()))
+    fixed = tuple(None if p else Static.of(leaf) for leaf, p in zip(leaves, passed, strict=True))
+    return DataShape(structure, fixed, tuple(d.places.items()))
 
 
 def is_argument(leaf: Any, baked: str) -> bool:

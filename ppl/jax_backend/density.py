@@ -10,17 +10,17 @@ import jax.numpy as jnp
 
 from ppl.arrays import Namespace
 from ppl.density.compiled_program import CompiledProgram
-from ppl.jax_backend.data import Shape
+from ppl.jax_backend.data import DataShape
 from ppl.jax_backend.iterations import jitted_iterations
 from ppl.jax_backend.jit import CompileProfile, jitted
 from ppl.jax_backend.namespace import JAX
-from ppl.jax_backend.traceable import Trace, replacements
+from ppl.jax_backend.traceable import TracedRun, replacements
 from ppl.kernel.density.layout import Data
 from ppl.kernel.emit.load import BUILTINS, Code, Module, load
 from ppl.optimise.forms import FOR_JAX, VALUES
 from ppl.records import dataclass, replace
 
-Function = Callable[..., Any]
+AnyFunction = Callable[..., Any]
 
 
 class Functions(ABC):
@@ -42,17 +42,17 @@ class Functions(ABC):
         return jitted(self._at_a_point, 0, 1, profile=profile)
 
     @cached_property
-    def values(self) -> Function:
+    def values(self) -> AnyFunction:
         """The log density at each row of u (n, dim)."""
         return self._of_rows(self.log_joint)
 
     @cached_property
-    def gradients(self) -> Function:
+    def gradients(self) -> AnyFunction:
         """The same at each row of u (n, dim), (n, 1 + dim)."""
         return self._of_rows(self._at_a_point)
 
     @cached_property
-    def gradients_alone(self) -> Function:
+    def gradients_alone(self) -> AnyFunction:
         """The gradient at each row of u (n, dim), (n, dim): XLA leaves out what only the value needs."""
         return self._of_rows(lambda *args: self._at_a_point(*args)[1:])
 
@@ -65,21 +65,21 @@ class Functions(ABC):
         return arguments
 
     @cached_property
-    def iterate(self) -> Function:
+    def iterate(self) -> AnyFunction:
         """Iterations of variational inference; see iterations.jitted_iterations."""
         return jitted_iterations(self._at_a_point, self.at, self.profile)
 
     @cached_property
-    def _at_a_point(self) -> Function:
+    def _at_a_point(self) -> AnyFunction:
         """Value and gradient as a function that is traced once, whatever it is compiled in."""
-        traced_once: Function = jax.jit(self._value_and_gradient, static_argnums=(0, 1))
+        traced_once: AnyFunction = jax.jit(self._value_and_gradient, static_argnums=(0, 1))
         return traced_once
 
-    def _value_and_gradient(self, shape: Shape, jacobian: bool, arguments: list[Any], u: Any) -> Any:
+    def _value_and_gradient(self, shape: DataShape, jacobian: bool, arguments: list[Any], u: Any) -> Any:
         return as_one(*jax.value_and_grad(self.log_joint, argnums=3)(shape, jacobian, arguments, u))
 
-    def _of_rows(self, f: Function) -> Function:
-        def rows(shape: Shape, jacobian: bool, arguments: list[Any], us: Any) -> Any:
+    def _of_rows(self, f: AnyFunction) -> AnyFunction:
+        def rows(shape: DataShape, jacobian: bool, arguments: list[Any], us: Any) -> Any:
             return jax.vmap(lambda u: f(shape, jacobian, arguments, u))(us)
 
         return jitted(rows, 0, 1, profile=self.profile)
@@ -106,20 +106,20 @@ class Density(Functions):
         """The names of the data that the log joint reads."""
         return self.code.emitted.reads
 
-    def log_joint(self, shape: Shape, jacobian: bool, arguments: list[Any], u: Any) -> Any:
+    def log_joint(self, shape: DataShape, jacobian: bool, arguments: list[Any], u: Any) -> Any:
         """The log density at u (dim,), traced."""
         return log_joint_of(self.code, JAX, shape.with_arguments(arguments), u, jacobian)
 
 
-def module_for(trace: Trace, code: Code, xp: Namespace, **more: Function) -> Module:
+def module_for(trace: TracedRun, code: Code, xp: Namespace, **more: AnyFunction) -> Module:
     """The emitted module for one trace."""
     builtins = {**BUILTINS, "range": trace.range}
     return load(code, xp, trace.counted, builtins, **replacements(trace), **more)
 
 
-def log_joint_of(code: Code, xp: Namespace, d: Data, u: Any, jacobian: bool, **more: Function) -> Any:
+def log_joint_of(code: Code, xp: Namespace, d: Data, u: Any, jacobian: bool, **more: AnyFunction) -> Any:
     """The log density at u (dim,), traced; an error has the `span` of the program that it comes from."""
-    trace = Trace()
+    trace = TracedRun()
     module = module_for(trace, code, xp, **more)
     try:
         density = module.log_joint(d, u, jacobian)

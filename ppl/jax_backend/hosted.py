@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-Array = Any
+from ppl.arrays import Array
 
 
 def hosted(f: Callable[..., np.ndarray], args: Sequence[Array]) -> Array:

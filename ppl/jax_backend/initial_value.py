@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.custom_batching import custom_vmap
 
+from ppl.arrays import Array
 from ppl.jax_backend.arguments import Shared
 from ppl.jax_backend.namespace import JAX, is_traced
 from ppl.late import integrate
@@ -23,8 +24,6 @@ from ppl.stdlib.solvers import runge_kutta
 from ppl.stdlib.solvers.initial_value import MOST_AT_LIMIT, MOST_REFUSED, factors, first_lengths
 from ppl.stdlib.solvers.runge_kutta import NEWTON_SLACK, NEWTON_STEPS, STABLE, Scales, explicit_error
 
-Traced = Any
-
 RADAU = runge_kutta.Radau()
 """Of which the coefficients are taken."""
 
@@ -32,12 +31,12 @@ RADAU = runge_kutta.Radau()
 class Begin(NamedTuple):
     """Where a step begins, its length, and the equation: `rate(t, y)`."""
 
-    rate: Callable[[Traced, Traced], Traced]
-    t: Traced
-    y: Traced
-    h: Traced
+    rate: Callable[[Array, Array], Array]
+    t: Array
+    y: Array
+    h: Array
 
-    def slopes(self) -> tuple[Traced, Traced]:
+    def slopes(self) -> tuple[Array, Array]:
         """The rate (n,) there and its Jacobian (n, n)."""
         return self.rate(self.t, self.y), jax.jacrev(self.rate, argnums=1)(self.t, self.y)
 
@@ -47,7 +46,7 @@ class DormandPrince:
 
     order = 8
 
-    def stages(self, at: Begin, count: int) -> tuple[Traced, Traced]:
+    def stages(self, at: Begin, count: int) -> tuple[Array, Array]:
         """The points Y and rates k (count, n); the 13th is the end of the step.
 
         A loop: the code of the equation is compiled once, not once a stage.
@@ -57,7 +56,7 @@ class DormandPrince:
         a[12:, :12] = integrate.DOP853.B
         nodes = np.append(integrate.DOP853.C, 1.0)[:count]
 
-        def one(k: Traced, stage: Traced) -> Any:
+        def one(k: Array, stage: Array) -> Any:
             i, weights, node = stage
             point = at.y + at.h * (weights @ k)
             return jax.lax.dynamic_update_index_in_dim(k, at.rate(at.t + node * at.h, point), i, 0), point
@@ -66,7 +65,7 @@ class DormandPrince:
         k, points = jax.lax.scan(one, no_rates, (np.arange(count), a, nodes))
         return points, k
 
-    def step(self, at: Begin, scales: Scales) -> tuple[Traced, Traced, Traced]:
+    def step(self, at: Begin, scales: Scales) -> tuple[Array, Array, Array]:
         points, k = self.stages(at, 13)
         end = points[12]
         error = explicit_error(jnp, lambda weights: scales.norm(jnp, at.h * (weights @ k), at.y, end))
@@ -76,7 +75,7 @@ class DormandPrince:
     def solved(self, at: Begin, scales: Scales) -> Any:
         """Nothing is solved for."""
 
-    def end(self, at: Begin, solved: Any) -> Traced:
+    def end(self, at: Begin, solved: Any) -> Array:
         return at.y + at.h * (integrate.DOP853.B @ self.stages(at, 12)[1])
 
 
@@ -85,7 +84,7 @@ class Radau:
 
     order = RADAU.order
 
-    def step(self, at: Begin, scales: Scales) -> tuple[Traced, Traced, Traced]:
+    def step(self, at: Begin, scales: Scales) -> tuple[Array, Array, Array]:
         f, jacobian = at.slopes()
         k, converged = self._stages(at, scales, f, jacobian)
         end = at.y + at.h * (RADAU.a[-1] @ k)
@@ -94,7 +93,7 @@ class Radau:
         error = jnp.where(converged, scales.norm(jnp, filtered, at.y, end), jnp.inf)
         return end, error, jnp.zeros((), dtype=bool)
 
-    def _stages(self, at: Begin, scales: Scales, f: Traced, jacobian: Traced) -> tuple[Traced, Traced]:
+    def _stages(self, at: Begin, scales: Scales, f: Array, jacobian: Array) -> tuple[Array, Array]:
         """The k (s, n) by Newton's method with one Jacobian, and whether it has converged."""
         inverse = self._inverse(jnp.broadcast_to(jacobian, (RADAU.s, *jacobian.shape)), at.h)
 
@@ -103,7 +102,7 @@ class Radau:
             change = self._change(at, k, inverse)
             return i + 1, k + change, jnp.max(scales.norm(jnp, at.h * change, at.y))
 
-        def goes_on(found: Any) -> Traced:
+        def goes_on(found: Any) -> Array:
             i, _, off = found
             return (i < NEWTON_STEPS) & (off > NEWTON_SLACK) & ((i == 0) | jnp.isfinite(off))
 
@@ -111,30 +110,30 @@ class Radau:
         _, k, off = jax.lax.while_loop(goes_on, once, start)
         return k, off <= NEWTON_SLACK
 
-    def _change(self, at: Begin, k: Traced, inverse: Traced) -> Traced:
+    def _change(self, at: Begin, k: Array, inverse: Array) -> Array:
         """That of k in one of Newton's steps."""
         found = jax.vmap(at.rate)(*stages_of(at, k))
         return (inverse @ jnp.ravel(found - k)).reshape(k.shape)
 
-    def _inverse(self, jacobians: Traced, h: Traced) -> Traced:
+    def _inverse(self, jacobians: Array, h: Array) -> Array:
         """That of I - h (a_ij J_i), (s n, s n), of Jacobians (s, n, n)."""
         s, n = jacobians.shape[:2]
         blocks = jnp.einsum("ij,ixy->ixjy", RADAU.a, h * jacobians)
         return JAX.linalg.inv(np.eye(s * n) - blocks.reshape(s * n, s * n))
 
-    def solved(self, at: Begin, scales: Scales) -> tuple[Traced, Traced]:
+    def solved(self, at: Begin, scales: Scales) -> tuple[Array, Array]:
         """The k, and the inverse of Newton's system with the Jacobian of every stage."""
         k, _ = self._stages(at, scales, *at.slopes())
         exact = jax.vmap(jax.jacrev(at.rate, argnums=1))(*stages_of(at, k))
         return k, self._inverse(exact, at.h)
 
-    def end(self, at: Begin, solved: Any) -> Traced:
+    def end(self, at: Begin, solved: Any) -> Array:
         """By one more of Newton's steps, whose derivatives are those of the solution."""
         k, inverse = solved
         return at.y + at.h * (RADAU.a[-1] @ (k + self._change(at, k, inverse)))
 
 
-def stages_of(at: Begin, k: Traced) -> tuple[Traced, Traced]:
+def stages_of(at: Begin, k: Array) -> tuple[Array, Array]:
     """The times (s,) and the points (s, n) of the stages of k."""
     return at.t + at.h * RADAU.nodes, at.y + at.h * (RADAU.a @ k)
 
@@ -147,7 +146,7 @@ Method = DormandPrince | Radau
 """
 
 
-Rate = Callable[[Shared, Traced, Traced], Traced]
+Rate = Callable[[Shared, Array, Array], Array]
 """The equation of one draw: of what it gets beside t and y, t and y (n,), (n,)."""
 EXPLICIT, IMPLICIT = DormandPrince(), Radau()
 """The method of all draws, a little tighter, and that of those which do not come to the end by it."""
@@ -157,17 +156,17 @@ DRAWS_A_ROUND = 64
 """Steps that are taken together: fewer do not fill the arrays, more wait for the last draws on the way."""
 
 
-Perturbed = Sequence[Traced | None]
+Perturbed = Sequence[Array | None]
 """Floats that the equation gets, None in place of those that derivatives are not wanted in."""
 
 
 class Steps(NamedTuple):
     """Where steps begin, their lengths, and the outputs that they end at, (draws, tries); y has n more."""
 
-    t: Traced
-    y: Traced
-    h: Traced
-    reached: Traced
+    t: Array
+    y: Array
+    h: Array
+    reached: Array
 
 
 class Now(NamedTuple):
@@ -176,35 +175,35 @@ class Now(NamedTuple):
     Some steps were `at_limit`.
     """
 
-    t: Traced
-    y: Traced
-    h: Traced
-    done: Traced
-    tried: Traced
-    refused: Traced
-    at_limit: Traced
+    t: Array
+    y: Array
+    h: Array
+    done: Array
+    tried: Array
+    refused: Array
+    at_limit: Array
 
 
-class Path(NamedTuple):
+class SolutionPath(NamedTuple):
     """Where all draws are, the states (draws, outputs, n) that they have come by, and the steps there."""
 
     now: Now
-    states: Traced
+    states: Array
     steps: Steps
 
 
 class Problem(NamedTuple):
     """One problem for each draw: tolerances, the most steps, and what the equation gets beside t and y."""
 
-    start: Traced
-    t0: Traced
-    times: Traced
+    start: Array
+    t0: Array
+    times: Array
     scales: Scales
-    most: Traced
+    most: Array
     shared: Shared
 
 
-def forward(rate: Rate, problem: Problem) -> tuple[Traced, Traced, Steps]:
+def forward(rate: Rate, problem: Problem) -> tuple[Array, Array, Steps]:
     """The states (draws, outputs, n), which draws took the implicit method, and the steps."""
     (draws, n), outputs = problem.start.shape, problem.times.shape[1]
     tries = MOST_TRIES + MOST_TRIES_EACH * outputs
@@ -218,11 +217,11 @@ def forward(rate: Rate, problem: Problem) -> tuple[Traced, Traced, Steps]:
     return jnp.where(left[:, None, None], second.states, first.states), left, second.steps
 
 
-def _path(rate: Rate, method: Method, problem: Problem, steps: Steps, active: Traced) -> Path:
+def _path(rate: Rate, method: Method, problem: Problem, steps: Steps, active: Array) -> SolutionPath:
     draws, outputs = problem.times.shape
     zeros = jnp.zeros(draws, dtype=int)
 
-    def first(t: Traced, y: Traced, scales: Scales, shared: Shared) -> Traced:
+    def first(t: Array, y: Array, scales: Scales, shared: Shared) -> Array:
         return first_lengths(jnp, partial(rate, shared), scales, method.order, t, y)
 
     lengths = jax.vmap(first)(problem.t0, problem.start, problem.scales, problem.shared)
@@ -230,20 +229,20 @@ def _path(rate: Rate, method: Method, problem: Problem, steps: Steps, active: Tr
     now = Now(problem.t0, problem.start, h, zeros, zeros, zeros, zeros)
     states = jnp.full((draws, outputs, problem.start.shape[1]), jnp.nan)
     steps = steps._replace(reached=jnp.where(active[:, None], NO_STEP_TAKEN, steps.reached))
-    found: Path = jax.lax.while_loop(
+    found: SolutionPath = jax.lax.while_loop(
         lambda path: jnp.any(_on_the_way(problem, path.now)),
         partial(_round, rate, method, problem),
-        Path(now, states, steps),
+        SolutionPath(now, states, steps),
     )
     return found
 
 
-def _on_the_way(problem: Problem, now: Now) -> Traced:
+def _on_the_way(problem: Problem, now: Now) -> Array:
     stuck = (now.at_limit >= MOST_AT_LIMIT) | (now.refused >= MOST_REFUSED) | ~(now.h > 0)
     return (now.done < problem.times.shape[1]) & (now.tried < problem.most) & ~stuck
 
 
-def _round(rate: Rate, method: Method, problem: Problem, path: Path) -> Path:
+def _round(rate: Rate, method: Method, problem: Problem, path: SolutionPath) -> SolutionPath:
     """One step of the first draws on the way; where these are few, the places left count for none.
 
     A round that has a place for every draw needs no gathers and few scatters, which take long to compile.
@@ -259,7 +258,7 @@ def _round(rate: Rate, method: Method, problem: Problem, path: Path) -> Path:
     next_time = jnp.take_along_axis(mine.times, now.done[:, None], axis=1, mode="clip")[:, 0]
     length = jnp.minimum(now.h, next_time - now.t)
 
-    def step(t: Traced, y: Traced, h: Traced, scales: Scales, shared: Traced) -> Any:
+    def step(t: Array, y: Array, h: Array, scales: Scales, shared: Array) -> Any:
         return method.step(Begin(partial(rate, shared), t, y, h), scales)
 
     end, error, at_limit = jax.vmap(step)(now.t, now.y, length, mine.scales, mine.shared)
@@ -278,7 +277,7 @@ def _round(rate: Rate, method: Method, problem: Problem, path: Path) -> Path:
         now.at_limit + (good & at_limit),
     )
     reached = jnp.where(whole, now.done, jnp.where(good, ON_THE_WAY, NO_STEP_TAKEN))
-    return Path(
+    return SolutionPath(
         selected(on_the_way, after, path.now) if has_all else put((some,), path.now, after),
         put((some, jnp.where(whole, now.done, outputs)), path.states, end),
         put((some, now.tried), path.steps, Steps(now.t, now.y, length, reached)),
@@ -286,7 +285,7 @@ def _round(rate: Rate, method: Method, problem: Problem, path: Path) -> Path:
 
 
 def backward(
-    rate: Rate, problem: Problem, perturbed: Perturbed, implicit: Traced, steps: Steps, g: Traced
+    rate: Rate, problem: Problem, perturbed: Perturbed, implicit: Array, steps: Steps, g: Array
 ) -> Any:
     """The adjoints of the start and of what is perturbed, from those of the states."""
     found = jax.tree_util.tree_map(jnp.zeros_like, (problem.start, perturbed))
@@ -297,17 +296,17 @@ def backward(
 
 
 def _back(
-    rate: Rate, method: Method, problem: Problem, perturbed: Perturbed, steps: Steps, g: Traced, after: Any
+    rate: Rate, method: Method, problem: Problem, perturbed: Perturbed, steps: Steps, g: Array, after: Any
 ) -> Any:
     given = problem.scales, problem.shared, perturbed
     every, tries = jnp.arange(len(g)), jnp.arange(steps.reached.shape[1])
     last = jnp.max(jnp.where(steps.reached > NO_STEP_TAKEN, tries, -1))
 
-    def pulled(a: Traced, t: Traced, y: Traced, h: Traced, mine: tuple[Scales, Shared, Perturbed]) -> Any:
+    def pulled(a: Array, t: Array, y: Array, h: Array, mine: tuple[Scales, Shared, Perturbed]) -> Any:
         scales, (floats, others), perturbed = mine
         found = method.solved(Begin(partial(rate, (floats, others)), t, y, h), scales)
 
-        def end(y: Traced, perturbed: Perturbed) -> Traced:
+        def end(y: Array, perturbed: Perturbed) -> Array:
             chosen = [x if new is None else new for x, new in zip(floats, perturbed, strict=True)]
             return method.end(Begin(partial(rate, (chosen, others)), t, y, h), found)
 
@@ -325,17 +324,17 @@ def _back(
     return jax.lax.while_loop(lambda at: at[0] >= 0, back, (last, *after))[1:]
 
 
-def put(at: tuple[Traced, ...], into: Any, new: Any) -> Any:
+def put(at: tuple[Array, ...], into: Any, new: Any) -> Any:
     """Arrays with new values at some places; a place beyond an array is none."""
     return jax.tree_util.tree_map(lambda x, each: x.at[at].set(each, mode="drop"), into, new)
 
 
-def selected(which: Traced, new: Any, old: Any) -> Any:
+def selected(which: Array, new: Any, old: Any) -> Any:
     """Arrays with the new values of some draws."""
     return jax.tree_util.tree_map(lambda x, each: jnp.where(widened(which, x), x, each), new, old)
 
 
-def widened(which: Traced, x: Traced) -> Traced:
+def widened(which: Array, x: Array) -> Array:
     return which.reshape(which.shape + (1,) * (x.ndim - 1))
 
 
@@ -352,7 +351,7 @@ def over_draws(f: Callable[..., Any]) -> Callable[..., Any]:
         structure = jax.tree_util.tree_structure(shapes)
         assert not any(map(is_traced, code.consts)), "what is solved for reads arguments alone"
 
-        def of_draws(constants: Sequence[Traced], args: Any) -> Any:
+        def of_draws(constants: Sequence[Array], args: Any) -> Any:
             leaves = jax.core.eval_jaxpr(code.jaxpr, constants, *jax.tree_util.tree_leaves(args))
             return jax.tree_util.tree_unflatten(structure, leaves)
 
@@ -361,7 +360,7 @@ def over_draws(f: Callable[..., Any]) -> Callable[..., Any]:
         return many(code.consts, args)
 
     def mapped(size: int, batched: Any, args: Any) -> tuple[Any, Any]:
-        def joined(x: Traced, varies: bool) -> Traced:
+        def joined(x: Array, varies: bool) -> Array:
             many = x if varies else jnp.broadcast_to(x, (size, *x.shape))
             return many.reshape(size * many.shape[1], *many.shape[2:])
 

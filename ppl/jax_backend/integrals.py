@@ -12,12 +12,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ppl.arrays import Array
 from ppl.jax_backend.arguments import Shared
 from ppl.stdlib.solvers import kronrod
 from ppl.stdlib.solvers.quadrature import COARSEST, FINEST, RULE_CUTOFF, Precision, placed
 
-Traced = Any
-Function = Callable[..., Traced]
+Integrand = Callable[..., Array]
 """f(shared, x, distance to the nearer end), a number."""
 
 NODES_A_ROUND = 25
@@ -26,7 +26,7 @@ MOST_PASSES = 4
 """Over the panels, each with the size of the integral by the pass before."""
 
 
-class Rule(NamedTuple):
+class QuadratureRule(NamedTuple):
     """How an integral is found, and how its nodes are gone through again.
 
     refined     (f, low, high, precision, shared) -> the integral, nan without one, and what says which nodes
@@ -34,40 +34,40 @@ class Rule(NamedTuple):
     at_end      the distance that f gets at an end itself
     """
 
-    refined: Callable[..., tuple[Traced, Traced]]
+    refined: Callable[..., tuple[Array, Array]]
     over_nodes: Callable[..., Any]
     at_end: float
 
 
-class Level(NamedTuple):
+class QuadratureLevel(NamedTuple):
     """The distance h of nodes, the integral by it and by the level before, and whether they agree."""
 
-    h: Traced
-    value: Traced
-    before: Traced
-    done: Traced
+    h: Array
+    value: Array
+    before: Array
+    done: Array
 
 
 class Nodes(NamedTuple):
-    x: Traced
-    complement: Traced
-    weights: Traced
+    x: Array
+    complement: Array
+    weights: Array
 
 
 def integral(
-    rule: Rule, f: Function, low: Traced, high: Traced, precision: Precision, shared: Shared
-) -> Traced:
+    rule: QuadratureRule, f: Integrand, low: Array, high: Array, precision: Precision, shared: Shared
+) -> Array:
     """The integral of f, nan where it did not converge; differentiated in all but the precision."""
 
-    def forward(low: Traced, high: Traced, shared: Shared) -> Any:
+    def forward(low: Array, high: Array, shared: Shared) -> Any:
         value, which = rule.refined(f, low, high, precision, shared)
         return value, (low, high, which, shared)
 
-    def backward(saved: Any, g: Traced) -> Sequence[Any]:
+    def backward(saved: Any, g: Array) -> Sequence[Any]:
         low, high, which, shared = saved
         to_low, to_high = (sign * g * _at_end(rule, f, x, shared) for sign, x in ((-1.0, low), (1.0, high)))
 
-        def add(sums: Sequence[Traced], nodes: Nodes) -> Any:
+        def add(sums: Sequence[Array], nodes: Nodes) -> Any:
             pull = jax.vjp(lambda floats: _values(f, nodes, (floats, shared[1])), shared[0])[1]
             return jax.tree_util.tree_map(jnp.add, sums, pull(g * nodes.weights)[0])
 
@@ -79,46 +79,44 @@ def integral(
     return function(low, high, shared)
 
 
-def _forwards(low: Traced, high: Traced, precision: Precision) -> Traced:
+def _forwards(low: Array, high: Array, precision: Precision) -> Array:
     in_order = (low < high) | ((low == high) & jnp.isfinite(low))
     return in_order & (precision.absolute >= 0) & (precision.refinements >= 0)
 
 
 def _refined(
-    f: Function, low: Traced, high: Traced, precision: Precision, shared: Shared
-) -> tuple[Traced, Traced]:
+    f: Integrand, low: Array, high: Array, precision: Precision, shared: Shared
+) -> tuple[Array, Array]:
     """The integral, and the distance of the nodes it came from."""
     forwards = _forwards(low, high, precision)
     finest = jnp.maximum(COARSEST / 2.0 ** jnp.maximum(precision.refinements, 1), FINEST)
     end = jnp.where(forwards, high, low)
 
-    def refine(level: Level) -> Level:
+    def refine(level: QuadratureLevel) -> QuadratureLevel:
         h = level.h / 2
 
-        def add(sums: tuple[Traced, Traced], nodes: Nodes) -> tuple[Traced, Traced]:
+        def add(sums: tuple[Array, Array], nodes: Nodes) -> tuple[Array, Array]:
             terms = nodes.weights * _values(f, nodes, shared)
             return sums[0] + jnp.sum(terms), sums[1] + jnp.sum(jnp.abs(terms))
 
         total, size = _over_nodes(f, low, end, h, shared, add, (jnp.zeros(()), jnp.zeros(())))
         allowed = jnp.maximum(precision.relative * size, precision.absolute)
-        return Level(h, total, level.value, jnp.abs(total - level.value) <= allowed)
+        return QuadratureLevel(h, total, level.value, jnp.abs(total - level.value) <= allowed)
 
     none = jnp.asarray(jnp.nan)
-    start = Level(jnp.asarray(2 * COARSEST), none, none, jnp.asarray(False))
+    start = QuadratureLevel(jnp.asarray(2 * COARSEST), none, none, jnp.asarray(False))
     last = jax.lax.while_loop(lambda level: ~level.done & (level.h > finest), refine, start)
     return jnp.where(forwards & last.done, last.value, jnp.nan), last.h
 
 
-def _over_nodes(
-    f: Function, low: Traced, high: Traced, h: Traced, shared: Shared, add: Any, start: Any
-) -> Any:
+def _over_nodes(f: Integrand, low: Array, high: Array, h: Array, shared: Shared, add: Any, start: Any) -> Any:
     """`add` of the nodes at distance h, some at a time; those that do not count have no weight.
 
     No nodes at distance 0, which is what a branch not taken has kept for the way back.
     """
     most = jnp.where(h > 0, jnp.floor(RULE_CUTOFF / jnp.where(h > 0, h, 1.0)), -1.0)
 
-    def some(at: tuple[Traced, Any]) -> tuple[Traced, Any]:
+    def some(at: tuple[Array, Any]) -> tuple[Array, Any]:
         first, sums = at
         k = first + np.arange(NODES_A_ROUND)
         x, complement, weights = (a[0] for a in placed(jnp, low[None], high[None], h, h * k))
@@ -138,11 +136,11 @@ def _over_nodes(
     return jax.lax.while_loop(lambda at: at[0] <= most, some, (-most, start))[1]
 
 
-def _values(f: Function, nodes: Nodes, shared: Shared) -> Traced:
+def _values(f: Integrand, nodes: Nodes, shared: Shared) -> Array:
     return jax.vmap(partial(f, shared))(nodes.x, nodes.complement)
 
 
-def _at_end(rule: Rule, f: Function, x: Traced, shared: Shared) -> Traced:
+def _at_end(rule: QuadratureRule, f: Integrand, x: Array, shared: Shared) -> Array:
     """f at an end, 0 at an infinite one."""
     finite = jnp.isfinite(x)
     return jnp.where(finite, f(shared, jnp.where(finite, x, 0.0), jnp.asarray(rule.at_end)), 0.0)
@@ -151,25 +149,25 @@ def _at_end(rule: Rule, f: Function, x: Traced, shared: Shared) -> Traced:
 # --- Gauss-Kronrod rules on panels -----------------------------------------------------------------
 
 
-class Panels(NamedTuple):
+class PanelChoice(NamedTuple):
     """Which panels: those whose error is below `allowed` times their share, or that may not be halved.
 
     No panels where `allowed` is negative, which is what a branch not taken has kept for the way back.
     """
 
-    allowed: Traced
-    most: Traced
+    allowed: Array
+    most: Array
 
 
 class Sums(NamedTuple):
-    value: Traced
-    error: Traced
-    size: Traced
+    value: Array
+    error: Array
+    size: Array
 
 
 def _bisected(
-    f: Function, low: Traced, high: Traced, precision: Precision, shared: Shared
-) -> tuple[Traced, Traced]:
+    f: Integrand, low: Array, high: Array, precision: Precision, shared: Shared
+) -> tuple[Array, Array]:
     """The integral, and the panels it came from: each pass allows an error by the size of the pass before."""
     forwards = _forwards(low, high, precision)
     end = jnp.where(forwards, high, low)
@@ -180,40 +178,40 @@ def _bisected(
         error = jnp.abs(jnp.sum(terms * (kronrod.ERROR_WEIGHTS / kronrod.PANEL_WEIGHTS)))
         return Sums(sums.value + jnp.sum(terms), sums.error + error, sums.size + jnp.sum(jnp.abs(terms)))
 
-    def again(at: tuple[Traced, Panels, Sums, Traced]) -> tuple[Traced, Panels, Sums, Traced]:
+    def again(at: tuple[Array, PanelChoice, Sums, Array]) -> tuple[Array, PanelChoice, Sums, Array]:
         k, panels, sums, _ = at
         allowed = jnp.maximum(precision.relative * sums.size, precision.absolute)
-        panels = Panels(allowed, panels.most)
+        panels = PanelChoice(allowed, panels.most)
         found = _over_panels(f, low, end, panels, shared, some, Sums(none, none, none))
         done = found.error <= jnp.maximum(precision.relative * found.size, precision.absolute)
         return k + 1, panels, found, done
 
-    whole = Panels(jnp.asarray(jnp.inf), jnp.asarray(precision.refinements, dtype=float))
+    whole = PanelChoice(jnp.asarray(jnp.inf), jnp.asarray(precision.refinements, dtype=float))
     first = _over_panels(f, low, end, whole, shared, some, Sums(none, none, none))
     start = (jnp.asarray(0), whole, first, jnp.asarray(False))
     _, panels, found, done = jax.lax.while_loop(lambda at: ~at[3] & (at[0] < MOST_PASSES), again, start)
     return jnp.where(forwards & done, found.value, jnp.nan), panels
 
 
-class Place(NamedTuple):
+class PanelPlace(NamedTuple):
     """Panel number `at` of those that 2^halvings make of the interval."""
 
-    at: Traced
-    halvings: Traced
+    at: Array
+    halvings: Array
 
 
 def _over_panels(
-    f: Function, low: Traced, high: Traced, panels: Panels, shared: Shared, add: Any, start: Any
+    f: Integrand, low: Array, high: Array, panels: PanelChoice, shared: Shared, add: Any, start: Any
 ) -> Any:
     """`add` of the nodes of each panel, from the left: one that is halved is followed by its left half."""
 
-    def nodes_at(place: Place) -> Nodes:
+    def nodes_at(place: PanelPlace) -> Nodes:
         width = 2.0 / 2.0**place.halvings
         t = width * (place.at + 0.5 * (1.0 + kronrod.PANEL_NODES)) - 1.0
         x, speed = (a[0] for a in kronrod.placed(jnp, low[None], high[None], t[None]))
         return Nodes(x, jnp.full(x.shape, jnp.nan), 0.5 * width * kronrod.PANEL_WEIGHTS * speed)
 
-    def one(at: tuple[Place, Any]) -> tuple[Place, Any]:
+    def one(at: tuple[PanelPlace, Any]) -> tuple[PanelPlace, Any]:
         place, sums = at
         nodes = nodes_at(place)
         terms = nodes.weights * _values(f, nodes, shared)
@@ -223,21 +221,21 @@ def _over_panels(
         sums = jax.tree_util.tree_map(lambda old, new: jnp.where(coarse, old, new), sums, added)
         return _next(place, coarse), sums
 
-    first = Place(jnp.zeros(()), jnp.where(panels.allowed < 0, -1.0, 0.0))
+    first = PanelPlace(jnp.zeros(()), jnp.where(panels.allowed < 0, -1.0, 0.0))
     return jax.lax.while_loop(lambda at: at[0].halvings >= 0, one, (first, start))[1]
 
 
-def _next(place: Place, halved: Traced) -> Place:
+def _next(place: PanelPlace, halved: Array) -> PanelPlace:
     """The left half, or what lies right of the panel and is as wide as it may be; -1 halvings at the end."""
 
-    def up(place: Place) -> Place:
-        return Place((place.at - 1) / 2, place.halvings - 1)
+    def up(place: PanelPlace) -> PanelPlace:
+        return PanelPlace((place.at - 1) / 2, place.halvings - 1)
 
     done = jax.lax.while_loop(lambda p: (p.halvings > 0) & (p.at % 2 == 1), up, place)
-    after = Place(done.at + 1, jnp.where(done.halvings > 0, done.halvings, -1.0))
-    half = Place(2 * place.at, place.halvings + 1)
-    return Place(*(jnp.where(halved, left, right) for left, right in zip(half, after, strict=True)))
+    after = PanelPlace(done.at + 1, jnp.where(done.halvings > 0, done.halvings, -1.0))
+    half = PanelPlace(2 * place.at, place.halvings + 1)
+    return PanelPlace(*(jnp.where(halved, left, right) for left, right in zip(half, after, strict=True)))
 
 
-DOUBLE_EXPONENTIAL = Rule(_refined, _over_nodes, 0.0)
-GAUSS_KRONROD = Rule(_bisected, _over_panels, float("nan"))
+DOUBLE_EXPONENTIAL = QuadratureRule(_refined, _over_nodes, 0.0)
+GAUSS_KRONROD = QuadratureRule(_bisected, _over_panels, float("nan"))

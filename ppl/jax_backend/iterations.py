@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ppl.arrays import Array
 from ppl.jax_backend.jit import CompileProfile, jitted, largest_part
 from ppl.jax_backend.namespace import JAX
 from ppl.kernel.advi.estimators.reparameterised import elbo_gradient
@@ -18,14 +19,11 @@ from ppl.kernel.advi.optimise import IterationState, stepped
 from ppl.kernel.advi.triangular import times, transposed_times
 from ppl.records import dataclass, field, fields, replace
 
-Traced = Any
-
-
 SHORT_ARRAY = 1_000
 """Numbers that cost less to be copied than an array of their own does to be carried."""
 
 
-def packed(state: IterationState, xp: Any = np) -> list[Traced]:
+def packed(state: IterationState, xp: Any = np) -> list[Array]:
     """Its arrays, the short ones in one vector of doubles, which is the first.
 
     Every array that compiled code takes, carries and gives costs microseconds, as much as an iteration does.
@@ -35,7 +33,7 @@ def packed(state: IterationState, xp: Any = np) -> list[Traced]:
     return [short, *(a for a in arrays if a.size > SHORT_ARRAY)]
 
 
-def unpacked(arrays: list[Traced], like: IterationState) -> IterationState:
+def unpacked(arrays: list[Array], like: IterationState) -> IterationState:
     """The state that was packed, in the shapes and types of another."""
     leaves, structure = jax.tree_util.tree_flatten(like)
     (short, *long), found, end = arrays, [], 0
@@ -49,11 +47,11 @@ def unpacked(arrays: list[Traced], like: IterationState) -> IterationState:
     return state
 
 
-LogDensities = Callable[[Traced, Traced], tuple[Traced, Traced]]
+LogDensities = Callable[[Array, Array], tuple[Array, Array]]
 
 
 @dataclass(frozen=True)
-class Parts:
+class FusedParts:
     """The parts of an algorithm that are in the compiled code (optimise.Parts); the step size is an argument.
 
     `key` tells step rules apart, some of which hold arrays; so many draws are evaluated `batch_size`.
@@ -66,7 +64,7 @@ class Parts:
     batch_size: int
 
     @classmethod
-    def of(cls, algorithm: Any, most: int) -> "Parts":
+    def of(cls, algorithm: Any, most: int) -> "FusedParts":
         """With as many draws together as may be, at most so many, and as often."""
         batch_size = largest_part(algorithm.grad_samples, most)
         rule = algorithm.step_rule
@@ -74,7 +72,7 @@ class Parts:
         key = (type(rule), *((name, a.shape, a.tobytes()) for name, a in named.items()))
         return cls(algorithm.family, algorithm.averaging, rule, key, batch_size)
 
-    def with_eta(self, eta: Traced) -> "Parts":
+    def with_eta(self, eta: Array) -> "FusedParts":
         """At that step size; None for a rule that finds its own."""
         return self if eta is None else replace(self, step_rule=replace(self.step_rule, eta=eta))
 
@@ -82,12 +80,12 @@ class Parts:
 class Ahead(NamedTuple):
     """The iterations to take: their step size, the noise (k, n, noise_dim), and how many of the k."""
 
-    eta: Traced
-    noise: Traced
-    count: Traced
+    eta: Array
+    noise: Array
+    count: Array
 
 
-def iterate(parts: Parts, densities: LogDensities, arrays: Traced, ahead: Ahead) -> Traced:
+def iterate(parts: FusedParts, densities: LogDensities, arrays: Array, ahead: Ahead) -> Array:
     """The iterations ahead, or those before a number is not finite.
 
     From and to the arrays of a packed state. `densities(u, k)` gives values (n,) and gradients (n, dim) at
@@ -97,7 +95,7 @@ def iterate(parts: Parts, densities: LogDensities, arrays: Traced, ahead: Ahead)
     zeros = np.zeros(family.size)
     like = IterationState(0, zeros, zeros, zeros, parts.step_rule.init(zeros), 0.0)
 
-    def once(at: tuple[Traced, Traced]) -> tuple[Traced, Traced]:
+    def once(at: tuple[Array, Array]) -> tuple[Array, Array]:
         k, before = at
         s, z = unpacked(before, like), ahead.noise[k]
         values, gradients = densities(family.transform(s.params, z, JAX), k)
@@ -112,20 +110,26 @@ def iterate(parts: Parts, densities: LogDensities, arrays: Traced, ahead: Ahead)
 
 
 def jitted_iterations(
-    at_a_point: Callable[..., Traced], at: Callable[[Traced, Traced], Traced], profile: CompileProfile
-) -> Callable[..., Traced]:
+    at_a_point: Callable[..., Array], at: Callable[[Array, Array], Array], profile: CompileProfile
+) -> Callable[..., Array]:
     """`iterate`, compiled, for a density that gives its value and gradient as one array (1 + dim,).
 
     It is a function of (shape, jacobian, arguments, u); iteration k has the arguments at(arguments, k).
     """
 
     def run(
-        parts: Parts, shape: Any, jacobian: bool, arguments: Any, place: Traced, arrays: Traced, ahead: Ahead
-    ) -> Traced:
-        def of_batch(u: Traced, k: Traced) -> Traced:
+        parts: FusedParts,
+        shape: Any,
+        jacobian: bool,
+        arguments: Any,
+        place: Array,
+        arrays: Array,
+        ahead: Ahead,
+    ) -> Array:
+        def of_batch(u: Array, k: Array) -> Array:
             return jax.vmap(partial(at_a_point, shape, jacobian, at(arguments, k)))(u)
 
-        def densities(v: Traced, k: Traced) -> tuple[Traced, Traced]:
+        def densities(v: Array, k: Array) -> tuple[Array, Array]:
             u = v if place is None else place.centre + times(place.factor, v)
             if parts.batch_size < len(u):
                 batches = u.reshape(-1, parts.batch_size, u.shape[1])

@@ -17,13 +17,13 @@ from jax.custom_batching import custom_vmap
 
 from ppl.jax_backend.jit import largest_part
 
-Function = Callable[..., Any]
+AnyFunction = Callable[..., Any]
 
 MOST_OPERATIONS = 100_000
 """How many operations a part may cost."""
 
 
-def in_turn(f: Function, products: int = 10) -> Function:
+def in_turn(f: AnyFunction, products: int = 10) -> AnyFunction:
     """f of matrices, (..., n, m) each, which itself takes leading axes; `products` is what it costs."""
 
     def call(*matrices: Any, **settings: Any) -> Any:
@@ -39,7 +39,7 @@ def in_turn(f: Function, products: int = 10) -> Function:
     return call
 
 
-def _in_batches(f: Function, products: int) -> Function:
+def _in_batches(f: AnyFunction, products: int) -> AnyFunction:
     """f, of which a batch is cut into parts of little cost when it is mapped over."""
     one: Any = custom_vmap(f)
 

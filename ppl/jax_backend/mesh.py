@@ -25,7 +25,7 @@ from ppl.density.compiled_program import CompiledProgram
 from ppl.density.rows import ByRows
 from ppl.density.sharded import row_files
 from ppl.jax_backend.batches import BatchDensity, CompiledByRows, rows_and_rest, rows_at_once
-from ppl.jax_backend.data import Fixed, Shape, is_argument, shape_of, split
+from ppl.jax_backend.data import DataShape, Static, is_argument, shape_of, split
 from ppl.jax_backend.density import Density, Functions, as_one
 from ppl.jax_backend.jit import CompileProfile
 from ppl.jax_backend.not_traceable import NotTraceable
@@ -203,7 +203,7 @@ def to_all(mesh: Mesh, arguments: Any) -> Any:
 
 def to_each(
     mesh: Mesh, data: Sequence[Data], emitted: Emitted, names: Collection[str], baked: str
-) -> tuple[Shape, list[Any]]:
+) -> tuple[DataShape, list[Any]]:
     """The data of these names of this process's devices as one shape, equal on all, and arrays of the mesh.
 
     Of the kinds `baked`, and of plain numbers, what is equal on all devices becomes part of the shape.
@@ -221,7 +221,9 @@ def to_each(
     if not same_shape.all():
         raise NotTraceable(why_other_shape(emitted, paths[int(np.argmin(same_shape))]))
     passed = [is_argument(x, baked) for x in leaves[0]]
-    inside = [[0 if p else digest(Fixed.of(x).key) for x, p in zip(of, passed, strict=True)] for of in leaves]
+    inside = [
+        [0 if p else digest(Static.of(x).key) for x, p in zip(of, passed, strict=True)] for of in leaves
+    ]
     passed = [p or not same for p, same in zip(passed, alike(inside), strict=True)]
     put = partial(jax.make_array_from_process_local_data, NamedSharding(mesh, EACH))
     arrays = [put(np.stack(of)) for of in compress(zip(*leaves, strict=True), passed)]

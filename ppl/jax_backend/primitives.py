@@ -21,13 +21,13 @@ class Precedence(IntEnum):
     ANY = 9
 
 
-class Text(NamedTuple):
+class OperandText(NamedTuple):
     """An expression of a value of this shape; `scalar` is one of which it is so many copies."""
 
     text: str
     shape: tuple[int, ...]
     binds: int = Precedence.ATOM
-    scalar: "Text | None" = None
+    scalar: "OperandText | None" = None
 
     def within(self, binds: int) -> str:
         return self.text if self.binds <= binds else f"({self.text})"
@@ -35,12 +35,12 @@ class Text(NamedTuple):
 
 Written = str | tuple[str, int]
 """An expression, and how tightly it binds where it is no atom."""
-Writer = Callable[[Sequence[Text], Mapping[str, Any], Any], Written]
+PrimitiveWriter = Callable[[Sequence[OperandText], Mapping[str, Any], Any], Written]
 """(operands, parameters, the answer's type) to an expression."""
 
 
-def infix(sign: str, binds: int, right: int) -> Writer:
-    def write(operands: Sequence[Text], params: Mapping[str, Any], out: Any) -> Written:
+def infix(sign: str, binds: int, right: int) -> PrimitiveWriter:
+    def write(operands: Sequence[OperandText], params: Mapping[str, Any], out: Any) -> Written:
         a, b = broadcast(operands, out.shape)
         if sign in "+-" and b.text == "0.0" and a.shape == out.shape:
             return a.text, a.binds
@@ -51,16 +51,16 @@ def infix(sign: str, binds: int, right: int) -> Writer:
     return write
 
 
-def broadcast(operands: Sequence[Text], shape: tuple[int, ...]) -> list[Text]:
+def broadcast(operands: Sequence[OperandText], shape: tuple[int, ...]) -> list[OperandText]:
     """The operands, of copies of a scalar the scalar, where another operand has the whole shape."""
     wide = [x.scalar is None and x.shape == shape for x in operands]
     return [x.scalar if x.scalar and any(wide) else x for x in operands]
 
 
-def template(text: str) -> Writer:
+def template(text: str) -> PrimitiveWriter:
     """The format `text` of Python: {0}, {1}, ... or {all} are operands, {name} is a parameter."""
 
-    def write(operands: Sequence[Text], params: Mapping[str, Any], out: Any) -> Written:
+    def write(operands: Sequence[OperandText], params: Mapping[str, Any], out: Any) -> Written:
         texts, settings = [x.text for x in operands], {key: literal(value) for key, value in params.items()}
         return text.format(*texts, all=", ".join(texts), **settings)
 
@@ -78,26 +78,26 @@ def literal(value: Any) -> str:
     return repr(value)
 
 
-def reduction(name: str) -> Writer:
-    def write(operands: Sequence[Text], params: Mapping[str, Any], out: Any) -> Written:
+def reduction(name: str) -> PrimitiveWriter:
+    def write(operands: Sequence[OperandText], params: Mapping[str, Any], out: Any) -> Written:
         (x,), axes = operands, params["axes"]
         return f"jnp.{name}({x.text}{'' if len(axes) == len(x.shape) else f', axis={axes}'})"
 
     return write
 
 
-def _position(name: str) -> Writer:
-    def write(operands: Sequence[Text], params: Mapping[str, Any], out: Any) -> Written:
+def _position(name: str) -> PrimitiveWriter:
+    def write(operands: Sequence[OperandText], params: Mapping[str, Any], out: Any) -> Written:
         return f"jnp.{name}({operands[0].text}, axis={params['axes'][0]})"
 
     return write
 
 
-def _power(operands: Sequence[Text], params: Mapping[str, Any], out: Any) -> Written:
+def _power(operands: Sequence[OperandText], params: Mapping[str, Any], out: Any) -> Written:
     return f"{operands[0].within(Precedence.ATOM)} ** {params['y']}", Precedence.POWER
 
 
-def _select(operands: Sequence[Text], params: Mapping[str, Any], out: Any) -> Written:
+def _select(operands: Sequence[OperandText], params: Mapping[str, Any], out: Any) -> Written:
     if len(operands) != 3:
         raise NotTraceable("it selects among more than two values")
     where, otherwise, value = broadcast(operands, out.shape)
@@ -107,7 +107,7 @@ def _select(operands: Sequence[Text], params: Mapping[str, Any], out: Any) -> Wr
     return f"jnp.where({where.text}, {value.text}, {otherwise.text})"
 
 
-def _broadcast(operands: Sequence[Text], params: Mapping[str, Any], out: Any) -> Written:
+def _broadcast(operands: Sequence[OperandText], params: Mapping[str, Any], out: Any) -> Written:
     (x,), at, shape = operands, params["broadcast_dimensions"], params["shape"]
     if at != tuple(range(len(shape) - len(x.shape), len(shape))):
         between = tuple(x.shape[at.index(k)] if k in at else 1 for k in range(len(shape)))
@@ -116,7 +116,7 @@ def _broadcast(operands: Sequence[Text], params: Mapping[str, Any], out: Any) ->
     return f"jnp.broadcast_to({x.text}, {shape})"
 
 
-def _reshape(operands: Sequence[Text], params: Mapping[str, Any], out: Any) -> Written:
+def _reshape(operands: Sequence[OperandText], params: Mapping[str, Any], out: Any) -> Written:
     (x,) = operands
     entry = re.fullmatch(r"(\w+)\[(\d+):\d+\]", x.text)
     if entry and not out.shape:  # of a slice of one entry, that entry
@@ -124,7 +124,7 @@ def _reshape(operands: Sequence[Text], params: Mapping[str, Any], out: Any) -> W
     return f"jnp.reshape({x.text}, {out.shape})"
 
 
-def _slice(operands: Sequence[Text], params: Mapping[str, Any], out: Any) -> Written:
+def _slice(operands: Sequence[OperandText], params: Mapping[str, Any], out: Any) -> Written:
     (x,) = operands
     strides = params["strides"] or (1,) * len(x.shape)
     bounds = zip(params["start_indices"], params["limit_indices"], strides, x.shape, strict=True)
@@ -132,7 +132,7 @@ def _slice(operands: Sequence[Text], params: Mapping[str, Any], out: Any) -> Wri
     return f"{x.within(Precedence.ATOM)}[{', '.join(parts)}]"
 
 
-def _dot(operands: Sequence[Text], params: Mapping[str, Any], out: Any) -> Written:
+def _dot(operands: Sequence[OperandText], params: Mapping[str, Any], out: Any) -> Written:
     a, b = operands
     (left, right), batched = params["dimension_numbers"]
     if batched == ((), ()) and left == (len(a.shape) - 1,) and right == (0,) and len(b.shape) <= 2:
@@ -140,7 +140,7 @@ def _dot(operands: Sequence[Text], params: Mapping[str, Any], out: Any) -> Writt
     return f"lax.dot_general({a.text}, {b.text}, {params['dimension_numbers']})"
 
 
-def _gather(operands: Sequence[Text], params: Mapping[str, Any], out: Any) -> Written:
+def _gather(operands: Sequence[OperandText], params: Mapping[str, Any], out: Any) -> Written:
     """Entries along the first axis where that is all, else the general gather."""
     x, at = operands
     d = params["dimension_numbers"]
@@ -153,13 +153,13 @@ def _gather(operands: Sequence[Text], params: Mapping[str, Any], out: Any) -> Wr
     return f"lax.gather({x.text}, {at.text}, {literal(d)}, {settings})"
 
 
-def _dynamic_slice(operands: Sequence[Text], params: Mapping[str, Any], out: Any) -> Written:
+def _dynamic_slice(operands: Sequence[OperandText], params: Mapping[str, Any], out: Any) -> Written:
     x, *starts = operands
     places = ", ".join(s.text for s in starts)
     return f"lax.dynamic_slice({x.text}, ({places},), {params['slice_sizes']})"
 
 
-def _dynamic_update_slice(operands: Sequence[Text], params: Mapping[str, Any], out: Any) -> Written:
+def _dynamic_update_slice(operands: Sequence[OperandText], params: Mapping[str, Any], out: Any) -> Written:
     x, part, *starts = operands
     return f"lax.dynamic_update_slice({x.text}, {part.text}, ({', '.join(s.text for s in starts)},))"
 
@@ -201,7 +201,7 @@ _SCATTERED = (
 _CUMULATED = "({0}, axis={axis}, reverse={reverse})"
 _REDUCTIONS = {"sum": "sum", "max": "max", "min": "min", "prod": "prod", "and": "all", "or": "any"}
 
-WRITERS: Mapping[str, Writer] = {
+WRITERS: Mapping[str, PrimitiveWriter] = {
     **_INFIX,
     **{name: template(f"jnp.{numpys}({{all}})") for name, numpys in _NUMPY.items()},
     **{name: template(f"lax.{its}({{all}})") for name, its in _LAX.items()},
@@ -241,7 +241,9 @@ WRITERS: Mapping[str, Writer] = {
 """By the name that JAX gives an operation; what is not here is refused by that name."""
 
 
-def written(name: str, operands: Sequence[Text], params: Mapping[str, Any], out: Any) -> tuple[str, int]:
+def written(
+    name: str, operands: Sequence[OperandText], params: Mapping[str, Any], out: Any
+) -> tuple[str, int]:
     """The expression of an operation, and how tightly it binds."""
     found = WRITERS[name](operands, params, out)
     return (found, Precedence.ATOM) if isinstance(found, str) else found

@@ -87,7 +87,7 @@ def connect(coordinator: str | None, processes: int | None, process: int | None)
         client.wait_at_barrier("ppl/joined", 1000 * WAITS.joining)
         names = {number(key): value for key, value in client.key_value_dir_get(ON)}
         process_allgather(np.zeros(1))  # the connections are made here, which Gloo tells standard output
-    Watch(client, names, index).start()
+    ProcessWatch(client, names, index).start()
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, lambda *_: sys.exit(130))  # no process can go on alone and end in order
     return bool(index == 0)
@@ -108,7 +108,7 @@ def leave() -> None:
         client.key_value_set(f"{ENDED}{global_state.process_id}", "")
         client.wait_at_barrier("ppl/left", 1000 * WAITS.ending)
         for thread in threading.enumerate():
-            if isinstance(thread, Watch):
+            if isinstance(thread, ProcessWatch):
                 thread.leaving.set()
         client.wait_at_barrier("ppl/unwatched", 1000 * WAITS.joining)
         if global_state.process_id == 0:  # the store is here, and goes last
@@ -133,7 +133,7 @@ def end_early(status: int, why: str) -> None:
         os._exit(status)  # in order, JAX would first wait for the others
 
 
-class Watch(threading.Thread):
+class ProcessWatch(threading.Thread):
     """Ends this process once another has ended early; `leaving` says that from now on they may."""
 
     def __init__(self, client: Any, names: dict[int, str], index: int):

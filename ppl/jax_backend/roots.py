@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
+from ppl.arrays import Array
 from ppl.jax_backend.arguments import Shared
 from ppl.jax_backend.namespace import JAX
 from ppl.stdlib.solvers.roots import ROOT_TOLERANCE
 
-Traced = Any
-Function = Callable[..., Traced]
+System = Callable[..., Array]
 """f(shared, x) of n numbers with n values."""
 
 
@@ -39,22 +39,22 @@ SEARCH = RootLimits()
 class Search(NamedTuple):
     """Where a search is: x (n,), f there, the scale of each x, the radius, steps, good ones in a row."""
 
-    x: Traced
-    value: Traced
-    scale: Traced
-    radius: Traced
-    steps: Traced
-    good: Traced
+    x: Array
+    value: Array
+    scale: Array
+    radius: Array
+    steps: Array
+    good: Array
 
 
-def root(f: Function, guess: Traced, shared: Shared) -> Traced:
+def root(f: System, guess: Array, shared: Shared) -> Array:
     """Where f(shared, x) = 0 near the guess, nan where no root was found; differentiated in `shared`."""
 
-    def forward(guess: Traced, shared: Shared) -> tuple[Traced, Any]:
+    def forward(guess: Array, shared: Shared) -> tuple[Array, Any]:
         x = _found(f, guess, shared)
         return x, (x, shared)
 
-    def backward(saved: Any, g: Traced) -> tuple[Traced, Any]:
+    def backward(saved: Any, g: Array) -> tuple[Array, Any]:
         """-df' (J')^-1 g."""
         x, (floats, others) = saved
         weights = -_solved(jnp.swapaxes(jax.jacrev(partial(f, (floats, others)))(x), 0, 1), g)
@@ -66,7 +66,7 @@ def root(f: Function, guess: Traced, shared: Shared) -> Traced:
     return function(guess, shared)
 
 
-def _found(f: Function, guess: Traced, shared: Shared) -> Traced:
+def _found(f: System, guess: Array, shared: Shared) -> Array:
     value = partial(f, shared)
     jacobian = jax.jacrev(value)
     scale = _scale(jacobian(guess))
@@ -78,17 +78,17 @@ def _found(f: Function, guess: Traced, shared: Shared) -> Traced:
     return jnp.where(near, x - _solved(jacobian(x), value(x)), jnp.nan)
 
 
-def _goes_on(at: Search) -> Traced:
+def _goes_on(at: Search) -> Array:
     arrived = at.radius <= SEARCH.least_region * jnp.linalg.norm(at.scale * at.x)
     return (at.steps < SEARCH.most_steps) & jnp.any(at.value != 0) & ~arrived
 
 
-def _scale(jacobian: Traced) -> Traced:
+def _scale(jacobian: Array) -> Array:
     lengths = jnp.linalg.norm(jacobian, axis=0)
     return jnp.where(lengths > 0, lengths, 1.0)
 
 
-def _step(f: Callable[[Traced], Traced], jacobian: Traced, at: Search) -> Search:
+def _step(f: Callable[[Array], Array], jacobian: Array, at: Search) -> Search:
     """A step within the trust region, taken if it is good, and the region after it."""
     scale = jnp.maximum(at.scale, _scale(jacobian))
     move = _dogleg(jacobian, at.value, scale, at.radius)
@@ -109,7 +109,7 @@ def _step(f: Callable[[Traced], Traced], jacobian: Traced, at: Search) -> Search
     return Search(x, value, scale, radius, at.steps + 1, good)
 
 
-def _dogleg(jacobian: Traced, value: Traced, scale: Traced, radius: Traced) -> Traced:
+def _dogleg(jacobian: Array, value: Array, scale: Array, radius: Array) -> Array:
     """Newton's step where it lies in the region, else the way to it by the steepest descent, so far."""
     newton = -_solved(jacobian, value)
     regular = jnp.all(jnp.isfinite(newton))
@@ -126,6 +126,6 @@ def _dogleg(jacobian: Traced, value: Traced, scale: Traced, radius: Traced) -> T
     return jnp.where(inside, newton, (best + jnp.clip(far, 0.0, 1.0) * way) / scale)
 
 
-def _solved(matrix: Traced, right: Traced) -> Traced:
+def _solved(matrix: Array, right: Array) -> Array:
     """Not finite where the matrix is singular."""
     return JAX.linalg.solve(matrix, right[:, None])[:, 0]

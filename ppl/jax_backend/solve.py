@@ -7,6 +7,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from ppl.arrays import Array
 from ppl.jax_backend import integrals, roots
 from ppl.jax_backend.arguments import Arguments, Shared
 from ppl.jax_backend.initial_value import Problem, Rate, backward, forward, over_draws
@@ -16,10 +17,8 @@ from ppl.stdlib.solvers import kronrod, quadrature
 from ppl.stdlib.solvers.quadrature import Precision
 from ppl.stdlib.solvers.runge_kutta import Scales
 
-Traced = Any
 
-
-def solve(solver: str, f: Callable[..., Any], args: Sequence[Any], settings: Sequence[Any]) -> Traced:
+def solve(solver: str, f: Callable[..., Any], args: Sequence[Any], settings: Sequence[Any]) -> Array:
     """As backend.solve.solve, nan where there is no solution."""
     if solver not in SOLVERS:
         raise NotTraceable(f"`{solver}` is not compiled")
@@ -28,7 +27,7 @@ def solve(solver: str, f: Callable[..., Any], args: Sequence[Any], settings: Seq
 
 def ode(
     defaults: tuple[float, float, float], f: Callable[..., Any], args: Sequence[Any], settings: Sequence[Any]
-) -> Traced:
+) -> Array:
     t0, y0, *shared = args
     ts, *tolerances = settings
     first, start, times = (jnp.asarray(x, dtype=float) for x in (t0, y0, ts))
@@ -42,41 +41,41 @@ def ode(
     return solved(equation, Problem(start, first, times, scales, most * times.size, given))
 
 
-def root(f: Callable[..., Any], args: Sequence[Any], settings: Sequence[Any]) -> Traced:
+def root(f: Callable[..., Any], args: Sequence[Any], settings: Sequence[Any]) -> Array:
     guess, *shared = args
     equation, given = equation_of(lambda t, y, *shared: f(y, *shared), shared)
     return roots.root(lambda given, x: equation(given, 0.0, x), jnp.asarray(guess, dtype=float), given)
 
 
 def integral(
-    rule: integrals.Rule, f: Callable[..., Any], args: Sequence[Any], settings: Sequence[Any]
-) -> Traced:
+    rule: integrals.QuadratureRule, f: Callable[..., Any], args: Sequence[Any], settings: Sequence[Any]
+) -> Array:
     low, high, *shared = args
     integrand, given = equation_of(f, shared)
     low, high = jnp.asarray(low, dtype=float), jnp.asarray(high, dtype=float)
     return integrals.integral(rule, integrand, low, high, Precision(*settings), given)
 
 
-def equation_of(f: Callable[..., Any], args: Sequence[Any]) -> tuple[Callable[..., Traced], Shared]:
+def equation_of(f: Callable[..., Any], args: Sequence[Any]) -> tuple[Callable[..., Array], Shared]:
     """f(t, y, *args) as a function of what of `args` is traced, t and y, and the first of these."""
     arguments = Arguments.of(tuple(args))
 
-    def equation(shared: Shared, t: Traced, y: Traced) -> Traced:
+    def equation(shared: Shared, t: Array, y: Array) -> Array:
         return jnp.asarray(f(t, y, *arguments.filled(*shared)), dtype=float).reshape(y.shape)
 
     return equation, (arguments.floats, arguments.others)
 
 
-def solved(rate: Rate, problem: Problem) -> Traced:
+def solved(rate: Rate, problem: Problem) -> Array:
     """The states at the times of one draw, with the adjoints of the steps."""
 
-    def recorded(each: Problem) -> tuple[Traced, Any]:
+    def recorded(each: Problem) -> tuple[Array, Any]:
         problem = jax.tree_util.tree_map(lambda x: x.value, each)
         perturbed = [x.value if x.perturbed else None for x in each.shared[0]]
         states, implicit, steps = one_draw(forward, rate, problem)
         return states, (problem, perturbed, states, implicit, steps)
 
-    def adjoints(saved: Any, g: Traced) -> tuple[Problem]:
+    def adjoints(saved: Any, g: Array) -> tuple[Problem]:
         problem, perturbed, states, implicit, steps = saved
         start, first, times, *_, shared = problem
         to_start, to_floats = one_draw(backward, rate, problem, perturbed, implicit, steps, jnp.asarray(g))
@@ -98,7 +97,7 @@ def one_draw(f: Callable[..., Any], rate: Rate, *args: Any) -> Any:
 RULES = {quadrature.rule: integrals.DOUBLE_EXPONENTIAL, kronrod.rule: integrals.GAUSS_KRONROD}
 """The compiled rules of those of the library."""
 
-SOLVERS: Mapping[str, Callable[..., Traced]] = {
+SOLVERS: Mapping[str, Callable[..., Array]] = {
     **{name: partial(ode, defaults) for name, defaults in ODES.items()},
     **dict.fromkeys(ROOTS, root),
     **{name: partial(integral, RULES[rule]) for name, rule in INTEGRALS.items()},

@@ -3,19 +3,17 @@
 import math
 from collections.abc import Callable
 from functools import reduce
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import jax.scipy.special
 import numpy as np
 
+from ppl.arrays import Array
 from ppl.stdlib.special.constants import HALF_LOG_TWO_PI, SQRT_HALF
 from ppl.stdlib.special.polynomial import polynomial
 
-Array = Any
-
-Function = Callable[[Array], Array]
+ArrayFunction = Callable[[Array], Array]
 
 SHIFT = 8
 """From here on eight terms of each series are exact to double precision."""
@@ -50,7 +48,7 @@ def _digamma(x: Array) -> Array:
     return asymptotic - jnp.where(x < SHIFT, slope * (2.0 * below + (SHIFT - 1)) / product, 0.0)
 
 
-def with_slope(f: Function, slope: Function) -> Function:
+def with_slope(f: ArrayFunction, slope: ArrayFunction) -> ArrayFunction:
     """The function, its derivative being another."""
     made = jax.custom_jvp(f)
     made.defjvp(lambda at, tangents: (made(*at), slope(*at) * tangents[0]))

@@ -24,7 +24,7 @@ from ppl.jax_backend.density import log_joint_of, prepared
 from ppl.jax_backend.incomplete import VALUES
 from ppl.jax_backend.namespace import JAX, OWN_SPECIAL, UNTRACEABLE, TracedModule
 from ppl.jax_backend.not_traceable import NotTraceable
-from ppl.jax_backend.primitives import WRITERS, Text, written
+from ppl.jax_backend.primitives import WRITERS, OperandText, written
 from ppl.jax_backend.target import UNTRACEABLE as CANNOT_TRACE
 from ppl.jax_backend.target import reason
 from ppl.kernel.emit.library import of_every_program
@@ -75,8 +75,10 @@ def standalone(posterior: LogDensity) -> str:
         known = {name: np.asarray(value) for name, value in posterior.observed.items()}
         used = dict(zip(names, arguments, strict=True))
         lines = _Lines(code, posterior.source.text.split("\n"), used, known)
-        given = [Text(name, np.shape(x)) for name, x in used.items()]
-        body, (answer,) = lines.function(traced, [*given, Text("u", (posterior.param_unc_num(),))], "    ")
+        given = [OperandText(name, np.shape(x)) for name, x in used.items()]
+        body, (answer,) = lines.function(
+            traced, [*given, OperandText("u", (posterior.param_unc_num(),))], "    "
+        )
         reads = [f'    {name} = data["{name}"]' for name in lines.data]
         text = _definitions(posterior, lines.data, [*reads, *body, f"    return {answer}"])
         _require_gradient(posterior, text)
@@ -170,7 +172,7 @@ class _Operation:
     params: Mapping[str, Any] = field(default_factory=dict)
     types: tuple[Any, ...] = ()
     line: int = 0
-    text: Text | None = None
+    text: OperandText | None = None
     uses: int = 0
     called: str = ""
     """The parameter that it is, where it is one."""
@@ -203,7 +205,7 @@ class _Lines:
     # --- A trace as operations ---
 
     def function(
-        self, traced: ClosedJaxpr, given: Sequence[Text], indent: str
+        self, traced: ClosedJaxpr, given: Sequence[OperandText], indent: str
     ) -> tuple[list[str], list[str]]:
         """The lines of a trace, whose arguments are called as given, and the expressions of its answers."""
         made: list[_Operation] = []
@@ -222,7 +224,7 @@ class _Lines:
                     value.of.outside |= value.of.line != operation.line or operation.name in CONTROL
         lines: list[str] = []
         last_line = 0
-        texts: dict[Any, Text] = {}
+        texts: dict[Any, OperandText] = {}
         for operation in made:
             span = self.spans[operation.line - 1] if operation.line else None
             before = len(lines)
@@ -275,26 +277,26 @@ class _Lines:
 
     # --- Operations as text ---
 
-    def _text(self, value: Known, texts: Mapping[Any, Text]) -> Text:
+    def _text(self, value: Known, texts: Mapping[Any, OperandText]) -> OperandText:
         if isinstance(value, _Value):
             return value.of.text or texts[(value.of, value.at)]
         return self._constant(value)
 
-    def _constant(self, x: np.ndarray) -> Text:
+    def _constant(self, x: np.ndarray) -> OperandText:
         if not x.shape:
             text = repr(x.item())
-            return Text(text, (), 2 if text.startswith("-") else 0)
+            return OperandText(text, (), 2 if text.startswith("-") else 0)
         if not x.size:
-            return Text(f"jnp.zeros({x.shape})", x.shape)
+            return OperandText(f"jnp.zeros({x.shape})", x.shape)
         if np.array_equal(x, np.full(x.shape, x.flat[0]), equal_nan=x.dtype.kind == "f"):
             one = self._constant(x.flat[0].reshape(()))
-            return Text(f"jnp.full({x.shape}, {one.text})", x.shape, scalar=one)
+            return OperandText(f"jnp.full({x.shape}, {one.text})", x.shape, scalar=one)
         at_hand = {**self.known, **self.data}.items()
         same = [key for key, v in at_hand if v.dtype == x.dtype and np.array_equal(v, x)]
         name = same[0] if same else self.names.fresh("constant")
         self.data[name] = x
         self.names.taken.add(name)
-        return Text(name, x.shape)
+        return OperandText(name, x.shape)
 
     def _stem(self, operation: _Operation) -> str:
         """The variable that the emitted line assigns, or `term` where it adds to the target."""
@@ -308,12 +310,12 @@ class _Lines:
             return name
         return "term" if text.startswith("target.append") else "v"
 
-    def _write(self, op: _Operation, texts: dict[Any, Text], lines: list[str], indent: str) -> None:
+    def _write(self, op: _Operation, texts: dict[Any, OperandText], lines: list[str], indent: str) -> None:
         operands = [self._text(x, texts) for x in op.operands]
         if op.name in CONTROL:
             names = [self.names.fresh("v") for _ in op.types]
             for k, (name, kind) in enumerate(zip(names, op.types, strict=True)):
-                texts[(op, k)] = Text(name, tuple(kind.shape))
+                texts[(op, k)] = OperandText(name, tuple(kind.shape))
             lines += CONTROL[op.name](self, op, operands, names, indent)
             return
         if op.name not in WRITERS:
@@ -321,18 +323,20 @@ class _Lines:
         text, binds = written(op.name, operands, op.params, op.types[0])
         scalar = operands[0] if op.name == "broadcast_in_dim" and not operands[0].shape else None
         if scalar or (not op.outside and not op.called and op.uses < 2 and len(text) < LONGEST):
-            texts[(op, 0)] = Text(text, op.shape, binds, scalar)
+            texts[(op, 0)] = OperandText(text, op.shape, binds, scalar)
             return
         name = self.names.fresh(self._stem(op))
         lines.append(f"{indent}{name} = {text}")
-        texts[(op, 0)] = Text(name, op.shape)
+        texts[(op, 0)] = OperandText(name, op.shape)
 
-    def scan(self, op: _Operation, operands: Sequence[Text], names: Sequence[str], indent: str) -> list[str]:
+    def scan(
+        self, op: _Operation, operands: Sequence[OperandText], names: Sequence[str], indent: str
+    ) -> list[str]:
         fixed, carried = _constants_and_state(op.params)
         step, inner = self.names.fresh("step"), op.params["jaxpr"]
         types = [tuple(v.aval.shape) for v in inner.jaxpr.invars]
         after = fixed + carried
-        own = [Text(self.names.fresh("c" if k < after else "x"), s) for k, s in enumerate(types)]
+        own = [OperandText(self.names.fresh("c" if k < after else "x"), s) for k, s in enumerate(types)]
         state, entries = own[fixed:after], own[after:]
         body, answers = self.function(inner, [*operands[:fixed], *own[fixed:]], indent + "    ")
         first, scanned = [x.text for x in operands[fixed:after]], [x.text for x in operands[after:]]
@@ -347,7 +351,9 @@ class _Lines:
             f"lax.scan({step}, {tuple_text(first)}, {tuple_text(scanned)}, {settings})",
         ]
 
-    def cond(self, op: _Operation, operands: Sequence[Text], names: Sequence[str], indent: str) -> list[str]:
+    def cond(
+        self, op: _Operation, operands: Sequence[OperandText], names: Sequence[str], indent: str
+    ) -> list[str]:
         chosen, *given = operands
         lines, branches = [], []
         for inner in op.params["branches"]:

@@ -13,7 +13,7 @@ from ppl.density.log_density import LogDensity, OfPosterior
 from ppl.errors import PPLError
 from ppl.jax_backend.data import BAKED, split
 from ppl.jax_backend.density import Functions, density_of, prepared
-from ppl.jax_backend.iterations import Ahead, Parts, packed, unpacked
+from ppl.jax_backend.iterations import Ahead, FusedParts, packed, unpacked
 from ppl.jax_backend.jit import CompileProfile
 from ppl.jax_backend.not_traceable import NotTraceable
 from ppl.kernel.advi.fused_steps import AffineMap
@@ -27,15 +27,15 @@ Floats = NDArray[np.float64]
 UNTRACEABLE = (NotTraceable, PPLError, IndexError, TypeError, ValueError, AttributeError, NotImplementedError)
 """What tracing a program raises that does with numbers what JAX cannot."""
 
-Sizes = tuple[tuple[int, int], ...]
+BatchSizes = tuple[tuple[int, int], ...]
 """Numbers of points to evaluate together, the best first, and how large an array for all of them may be.
 
 Other numbers of points are cut and filled up to it.  Beyond 2^18 numbers arrays leave the cache; a few points
 still share one reading of a matrix.  Beyond 2^21 they are evaluated one by one, to spare memory.
 """
-GRADIENT_BATCHES: Sizes = ((64, 2**18), (16, 2**20), (4, 2**21), (2, 2**21))
+GRADIENT_BATCHES: BatchSizes = ((64, 2**18), (16, 2**20), (4, 2**21), (2, 2**21))
 """Points in a batch of gradients, and the numbers that the largest array of one may have."""
-VALUE_BATCHES: Sizes = ((100, 2**18), (50, 2**20), (16, 2**20), (4, 2**21), (2, 2**21))
+VALUE_BATCHES: BatchSizes = ((100, 2**18), (50, 2**20), (16, 2**20), (4, 2**21), (2, 2**21))
 """The same of values. An ELBO is of 100 draws where nothing else is asked for, so that none of them is to
 fill up.
 """
@@ -145,7 +145,7 @@ class CompiledTarget(OfPosterior):
         if self.quick and hardly_pays:
             return None
         eta = getattr(algorithm.step_rule, "eta", None)
-        parts = Parts.of(algorithm, max(1, GRADIENT_BATCHES[-1][1] // self.width_at_once))
+        parts = FusedParts.of(algorithm, max(1, GRADIENT_BATCHES[-1][1] // self.width_at_once))
         with jax.enable_x64(True), jax.default_device(self.device):
             arguments = self.arguments if rows is None else self.density.on_rows(self.arguments, rows)
             call = partial(self.density.iterate, parts, self.shape, self.jacobian, arguments, place)
@@ -154,7 +154,7 @@ class CompiledTarget(OfPosterior):
         ahead = jax.tree_util.tree_map(lambda x: x if x.ndim else x.item(), unpacked(arrays, run.state))
         return run._replace(**ahead._asdict())
 
-    def _at_each(self, function: Any, us: Floats, sizes: Sizes) -> Floats:
+    def _at_each(self, function: Any, us: Floats, sizes: BatchSizes) -> Floats:
         """What it gives for each row, in batches of the first size that may be, or of one.
 
         The last batch is filled up by its first point.

@@ -36,7 +36,7 @@ TRACE = TraceLimits()
 
 
 @dataclass
-class Trace:
+class TracedRun:
     """Functions in place of those of `lib` and of Python, for one run of emitted code under JAX.
 
     `valid` collects whether transformed parameters keep their constraints; `steps` counts those of each loop,
@@ -108,7 +108,7 @@ def cannot_print(*args: Any) -> None:
     raise NotTraceable("it prints")
 
 
-def replacements(trace: Trace) -> dict[str, Callable[..., Any]]:
+def replacements(trace: TracedRun) -> dict[str, Callable[..., Any]]:
     """What takes the place of functions of `lib`, by name."""
     return {
         "branch": trace.branches.branch,

@@ -13,7 +13,7 @@ from ppl.arrays import AUTOGRAD, Array, combs, pullback
 from ppl.optimise.solver_functions import ProgramField, Pull
 from ppl.records import dataclass
 from ppl.stdlib.laplace.own import Curve
-from ppl.stdlib.solvers.field import Draws, Floats
+from ppl.stdlib.solvers.field import DrawNumbers, Floats
 
 Scalars = Callable[[Array], Array]
 """From theta (draws, n) one number for each draw."""
@@ -38,27 +38,27 @@ class OwnLikelihood:
     name: str
     field: ProgramField
 
-    def at(self, draws: Draws, at_leaves: Sequence[Any] = ()) -> Scalars:
+    def at(self, draws: DrawNumbers, at_leaves: Sequence[Any] = ()) -> Scalars:
         """f of theta at the draws; `at_leaves` are its other arguments, or else their plain values."""
         shared = self.field.at_points(at_leaves or [leaf.plain for leaf in self.field.leaves], draws)
         return lambda theta: self.field.function.traced(theta, *shared)
 
-    def curve(self, theta: Floats, draws: Draws, block: int) -> Curve:
+    def curve(self, theta: Floats, draws: DrawNumbers, block: int) -> Curve:
         f = self.at(draws)
         first, times_hessian = gradient_and_pull(f, theta)
         columns = [times_hessian(v).reshape(len(theta), -1, block) for v in combs(block, theta.shape)]
         hessian = np.stack(columns, axis=-1)
         return Curve(np.asarray(f(theta))[:, None], first, -0.5 * (hessian + np.swapaxes(hessian, -1, -2)))
 
-    def times_hessian(self, theta: Floats, draws: Draws, v: Floats) -> Floats:
+    def times_hessian(self, theta: Floats, draws: DrawNumbers, v: Floats) -> Floats:
         _, times = gradient_and_pull(self.at(draws), theta)
         return np.asarray(times(np.broadcast_to(v, (len(theta), len(v)))))
 
-    def third(self, theta: Floats, draws: Draws, sigma: Floats) -> "Third":
+    def third(self, theta: Floats, draws: DrawNumbers, sigma: Floats) -> "Third":
         """The tape of the trace of Sigma times the Hessian; `sigma` is in blocks, (draws, n / m, m, m)."""
         return Third(self._tape(theta, draws, sigma), theta.shape)
 
-    def _tape(self, theta: Floats, draws: Draws, sigma: Floats) -> Pull:
+    def _tape(self, theta: Floats, draws: DrawNumbers, sigma: Floats) -> Pull:
         """Of f, half the trace, and f's gradient, side by side: (draws, 2 + n)."""
 
         def run(traced: list[Array]) -> Array:

@@ -18,12 +18,12 @@ from ppl.stdlib.solvers import initial_value, kronrod, quadrature, roots
 from ppl.stdlib.solvers.field import Floats
 from ppl.stdlib.solvers.runge_kutta import DormandPrince, Radau, Scales
 
-Values = Sequence[Any]
+SolverValues = Sequence[Any]
 """Arguments, or settings of a solver."""
 Pull = Callable[[Floats], tuple[Sequence[Floats], Sequence[Any]]]
 """From the adjoint of an answer (draws, ...) those of the inputs (draws, ...), and those that f pulls."""
 Run = Callable[..., tuple[Floats, Pull]]
-Solver = Callable[[str, SolverFunction, Values, Values], Any]
+Solver = Callable[[str, SolverFunction, SolverValues, SolverValues], Any]
 
 EXPLICIT, IMPLICIT = DormandPrince(), Radau()
 MOST_TRIES, MOST_TRIES_EACH = 500, 10
@@ -36,8 +36,8 @@ def solve(
     functions: Callable[[str], SolverFunction],
     solver: str,
     f: Callable[..., Any],
-    args: Values,
-    settings: Values,
+    args: SolverValues,
+    settings: SolverValues,
     lifted: Sequence[bool] = (),
 ) -> Any:
     """What `solver` makes of the function f of the program, begun at `args`.
@@ -51,7 +51,9 @@ def solve(
     return SOLVERS[solver](solver, functions(f.__name__), each[: len(args)], each[len(args) :])
 
 
-def solved(function: SolverFunction, placed: Placed, given: Values, more: Values, run: Run) -> Any:
+def solved(
+    function: SolverFunction, placed: Placed, given: SolverValues, more: SolverValues, run: Run
+) -> Any:
     """The answer of run(field, *given), one for each draw where what it depends on differs between draws.
 
     `more` is what the function gets beside its point.
@@ -86,8 +88,8 @@ def ode(
     defaults: tuple[float, float, float],
     solver: str,
     function: SolverFunction,
-    args: Values,
-    settings: Values,
+    args: SolverValues,
+    settings: SolverValues,
 ) -> Any:
     t0, y0, *shared = args
     ts, *tolerances = settings
@@ -143,7 +145,7 @@ def complaint(solver: str, path: initial_value.Trajectory, most: float) -> str:
 # --- Equations and integrals ---------------------------------------------------------------------
 
 
-def root(solver: str, function: SolverFunction, args: Values, settings: Values) -> Any:
+def root(solver: str, function: SolverFunction, args: SolverValues, settings: SolverValues) -> Any:
     guess, *shared = args
 
     def run(f: ProgramField, guess: Floats) -> tuple[Floats, Pull]:
@@ -162,11 +164,11 @@ def alone(t: Any, y: Any) -> tuple[Any, ...]:
 
 
 def integral(
-    rule_of: Callable[..., quadrature.Rule],
+    rule_of: Callable[..., quadrature.Quadrature],
     solver: str,
     function: SolverFunction,
-    args: Values,
-    settings: Values,
+    args: SolverValues,
+    settings: SolverValues,
 ) -> Any:
     low, high, *shared = args
     precision = quadrature.Precision(*settings)
@@ -199,7 +201,7 @@ def by_complement(x: Any, from_end: Any) -> tuple[Any, ...]:
 # --- Laplace's approximation ---------------------------------------------------------------------
 
 
-def marginal(solver: str, function: SolverFunction, args: Values, settings: Values) -> Any:
+def marginal(solver: str, function: SolverFunction, args: SolverValues, settings: SolverValues) -> Any:
     """log p(y) where the function of the program is log p(y | theta, ...), theta ~ normal(0, K)."""
     k, *shared = args
 
@@ -218,7 +220,7 @@ def marginal(solver: str, function: SolverFunction, args: Values, settings: Valu
     return solved(function, alone, (k,), shared, run)
 
 
-def latent(solver: str, function: SolverFunction, args: Values, settings: Values) -> Any:
+def latent(solver: str, function: SolverFunction, args: SolverValues, settings: SolverValues) -> Any:
     """The mode of theta as the first column, and F beside it: Laplace's covariance of theta is F F'."""
     k, *shared = args
 
@@ -235,8 +237,8 @@ def latent(solver: str, function: SolverFunction, args: Values, settings: Values
 
 
 def approximated(
-    solver: str, f: ProgramField, k: Floats, settings: Values
-) -> tuple[OwnLikelihood, own.Approximation]:
+    solver: str, f: ProgramField, k: Floats, settings: SolverValues
+) -> tuple[OwnLikelihood, own.LaplaceApproximation]:
     """Raises Rejection where sizes do not fit, or the only draw has no mode."""
     tolerance, most_steps, block, *start = settings
     like = OwnLikelihood(solver, f)

@@ -14,9 +14,9 @@ from autograd.tracer import isbox
 
 from ppl.arrays import AUTOGRAD, NUMPY, Array, Namespace, combs, inexact, pullback, with_vjps
 from ppl.records import dataclass
-from ppl.stdlib.solvers.field import Draws, Floats, Rate
+from ppl.stdlib.solvers.field import DrawNumbers, Floats, Rate
 
-Function = Callable[..., Any]
+AnyFunction = Callable[..., Any]
 Pull = Callable[[Floats], list[Any]]
 """From the adjoint of f at some points those of y there and of the leaves that are wanted."""
 Placed = Callable[[Any, Any], tuple[Any, ...]]
@@ -30,9 +30,9 @@ class SolverFunction:
     `varies` says which arguments of the last two have one value for each point.
     """
 
-    plain: Function
-    many: Function
-    traced: Function
+    plain: AnyFunction
+    many: AnyFunction
+    traced: AnyFunction
     varies: tuple[bool, ...]
 
 
@@ -83,7 +83,7 @@ def rebuilt(x: Any, values: Iterator[Any]) -> Any:
 
 
 @with_vjps(lambda xp, g, ans, x, rows: _added_at(g, rows, np.shape(x)), None)
-def picked(xp: Namespace, x: Array, rows: Draws) -> Array:
+def picked(xp: Namespace, x: Array, rows: DrawNumbers) -> Array:
     """x[rows], some of them more than once."""
     return np.asarray(x[rows])
 
@@ -94,7 +94,7 @@ def repeated(xp: Namespace, x: Array, count: int) -> Array:
     return np.broadcast_to(x, (count, *np.shape(x)))
 
 
-def _added_at(g: Array, rows: Draws, shape: tuple[int, ...]) -> Array:
+def _added_at(g: Array, rows: DrawNumbers, shape: tuple[int, ...]) -> Array:
     """The sums of g (n, ...) over its rows for each of the first axis of a shape."""
     size = math.prod(shape[1:])
     places = np.add.outer(rows * size, np.arange(size))
@@ -121,10 +121,10 @@ class ProgramField:
         own = self.function.varies[len(self.function.varies) - len(self.shared) :]
         return [varies for x, varies in zip(self.shared, own, strict=True) for _ in leaves(x)]
 
-    def values(self, t: Floats, y: Floats, draws: Draws) -> Floats:
+    def values(self, t: Floats, y: Floats, draws: DrawNumbers) -> Floats:
         return self.of(draws)(t, y)
 
-    def of(self, draws: Draws) -> Rate:
+    def of(self, draws: DrawNumbers) -> Rate:
         if len(draws) == 1:
             of_draw = self._of_draw(draws[0])
             return lambda t, y: flat(self.function.plain(*self.placed(t[0], y[0]), *of_draw), (1, -1))
@@ -144,7 +144,7 @@ class ProgramField:
             return None
         return rebuilt(self.shared, (leaf.plain for leaf in self.leaves))
 
-    def at_points(self, values: Sequence[Any], draws: Draws) -> Any:
+    def at_points(self, values: Sequence[Any], draws: DrawNumbers) -> Any:
         """The further arguments at points of the draws, from the values of their leaves."""
         each = zip(self.leaves, values, self.wanted_each, strict=True)
         return rebuilt(self.shared, iter([at_each(leaf, x, draws, wanted) for leaf, x, wanted in each]))
@@ -160,10 +160,10 @@ class ProgramField:
             values[i] = box
         return values
 
-    def linearised(self, t: Floats, y: Floats, draws: Draws) -> "Linearised":
+    def linearised(self, t: Floats, y: Floats, draws: DrawNumbers) -> "Linearised":
         return Linearised(self._tape(t, y, draws), y.shape)
 
-    def _tape(self, t: Floats, y: Floats, draws: Draws) -> Pull:
+    def _tape(self, t: Floats, y: Floats, draws: DrawNumbers) -> Pull:
         def run(traced: list[Array]) -> Array:
             state, *boxes = traced
             return self.function.traced(
@@ -179,7 +179,7 @@ def flat(value: Any, shape: tuple[int, ...]) -> Floats:
     return np.asarray(value, dtype=float).reshape(shape)
 
 
-def at_each(leaf: Leaf, x: Any, draws: Draws, wanted: bool) -> Any:
+def at_each(leaf: Leaf, x: Any, draws: DrawNumbers, wanted: bool) -> Any:
     """A leaf at points of the draws, whose value or a box of it is x; one for each point where `wanted`."""
     xp = AUTOGRAD if isbox(x) else NUMPY
     if leaf.each:

@@ -60,15 +60,15 @@ def densities(program: ast.Program, facts: Facts) -> Iterator[tuple[ast.Tilde, D
             yield s, family
 
 
-Declared = Mapping[str, ast.Declaration]
+Declarations = Mapping[str, ast.Declaration]
 
 
-def parameters(program: ast.Program) -> Declared:
+def parameters(program: ast.Program) -> Declarations:
     """The declarations of the parameters by name."""
     return {d.name: d for d in program.parameters}
 
 
-def parameter(declared: Declared, facts: Facts, e: ast.Expr) -> ast.Declaration | None:
+def parameter(declared: Declarations, facts: Facts, e: ast.Expr) -> ast.Declaration | None:
     """The declaration when `e` is a parameter, or entries of one."""
     symbol = facts.symbols.get(base(e))
     if symbol is None or symbol.block is not BlockName.PARAMETERS:
@@ -114,7 +114,7 @@ def with_bounds(d: ast.Declaration, text: str) -> str:
     return re.sub(r"\b(int|real|vector|row_vector|matrix)\b", rf"\1<{text}>", bare, count=1) + f" {d.name};"
 
 
-def redeclaration(declared: Declared, d: ast.Declaration, text: str) -> Fix | None:
+def redeclaration(declared: Declarations, d: ast.Declaration, text: str) -> Fix | None:
     """The declaration with bounds; none where it has some, a comment, or names beside this one."""
     alone = sum(other.span == d.span for other in declared.values()) == 1
     plain = alone and not ast.limits(d.type) and "/" not in d.span.text
@@ -217,7 +217,7 @@ def sole_values(program: ast.Program, facts: Facts) -> Mapping[Symbol | None, as
     }
 
 
-def is_unbounded(e: ast.Expr, known: Declared, facts: Facts) -> bool:
+def is_unbounded(e: ast.Expr, known: Declarations, facts: Facts) -> bool:
     """Whether an expression is linear in parameters of which one takes every real value."""
     used = (parameter(known, facts, v) for v in variables(e))
     free = any(d is not None and allowed(d.type) == (-math.inf, math.inf) for d in used)

@@ -39,7 +39,7 @@ LOCALS: Mapping[Type, str] = {
 
 
 @dataclass(frozen=True)
-class Drawn:
+class DistributedEntry:
     """`left` has the distribution `name(args)`: of one entry inside the loops `heads`, after `before`."""
 
     left: ast.Expr
@@ -61,13 +61,13 @@ class Drawn:
 
 
 @dataclass(frozen=True)
-class Entries:
+class DensityEntries:
     """Densities taken apart; `names` gives what is declared for it names of its own."""
 
     facts: Facts
     names: FreshNames
 
-    def of(self, s: ast.Tilde | ast.Call, own: Sequence[int] = ()) -> Drawn:
+    def of(self, s: ast.Tilde | ast.Call, own: Sequence[int] = ()) -> DistributedEntry:
         """The statement, or density, entry by entry, or as it stands where it has no such form.
 
         `own` is how many axes one value of each argument has, where the density does not tell.
@@ -75,9 +75,9 @@ class Entries:
         called = self.facts.calls[s]
         left, args = left_and_args(s)
         if isinstance(s, ast.Tilde):
-            whole = Drawn(left, s.distribution, args, s.truncation)
+            whole = DistributedEntry(left, s.distribution, args, s.truncation)
         else:
-            whole = Drawn(left, normalised(s.name).rpartition("_")[0], args)
+            whole = DistributedEntry(left, normalised(s.name).rpartition("_")[0], args)
         own = own or own_axes(called)
         if len(own) <= len(args):
             return whole
@@ -87,7 +87,7 @@ class Entries:
             return whole
         return self.split(whole, extra)
 
-    def split(self, whole: Drawn, extra: Sequence[int]) -> Drawn:
+    def split(self, whole: DistributedEntry, extra: Sequence[int]) -> DistributedEntry:
         """With a loop for each of the axes that the left side has beside those of one value."""
         left, span = whole.left, whole.left.span
         fresh = [self.names.fresh("k") for _ in range(extra[0])]
@@ -101,7 +101,7 @@ class Entries:
         out = replace(whole, left=left, args=tuple(args), before=before, heads=heads)
         return self.in_words_of_family(out)
 
-    def in_words_of_family(self, d: Drawn) -> Drawn:
+    def in_words_of_family(self, d: DistributedEntry) -> DistributedEntry:
         if d.name not in GLMS:
             return d
         names = [name for name, _ in self.facts.library.families[d.name].args[1:]]

@@ -67,18 +67,18 @@ def refuse_wrong(source: SourceText, include_paths: Sequence[str | Path]) -> Non
 
 
 @dataclass
-class Line:
+class LayoutLine:
     """A statement, the head of a block, a closing brace or a comment, `depth` blocks deep."""
 
     depth: int
     tokens: list[Token]
 
 
-Row = tuple[str, Token | None]
+TextRow = tuple[str, Token | None]
 """A row of the text, and the comment behind it, which stands in its column of the text that was read."""
 
 
-def in_a_column(rows: Sequence[Row]) -> Iterator[str]:
+def in_a_column(rows: Sequence[TextRow]) -> Iterator[str]:
     """Rows as text; comments that stood in one column, each behind the row after the other, stay in one."""
     width = max(len(text) for text, _ in rows)
     for text, comment in rows:
@@ -95,7 +95,7 @@ class Layout:
     """Whether each statement that another governs gets braces."""
 
     at: int = 0
-    lines: list[Line] = field(default_factory=list)
+    lines: list[LayoutLine] = field(default_factory=list)
 
     # --- Reading ---
 
@@ -130,7 +130,7 @@ class Layout:
 
     def write(self, depth: int, line: list[Token]) -> None:
         """A line, with the comments that follow it on its own line of the text."""
-        self.lines.append(Line(depth, [*line, *self.comments(behind=True)]))
+        self.lines.append(LayoutLine(depth, [*line, *self.comments(behind=True)]))
 
     def own_comments(self, depth: int) -> None:
         while self.next.is_comment:
@@ -141,7 +141,7 @@ class Layout:
         for _, group in groupby(self.rows(), key=lambda row: row[1] and row[1].column):
             yield from in_a_column(list(group))
 
-    def rows(self) -> Iterator[Row]:
+    def rows(self) -> Iterator[TextRow]:
         """The lines as rows of text, each with the comment behind it."""
         before = ""
         for line in self.lines:
@@ -176,10 +176,10 @@ class Layout:
     def open(self, depth: int, head: list[Token], brace: Token) -> None:
         """`head {`; comments between the two go behind the brace, or under it."""
         comments = trailing(head)
-        self.lines.append(Line(depth, [*head[: len(head) - len(comments)], brace]))
+        self.lines.append(LayoutLine(depth, [*head[: len(head) - len(comments)], brace]))
         for comment in (*comments, *self.comments(behind=True)):
             if comment.first or self.lines[-1].tokens[-1].ends_line:
-                self.lines.append(Line(depth + 1, [comment]))
+                self.lines.append(LayoutLine(depth + 1, [comment]))
             else:
                 self.lines[-1].tokens.append(comment)
 
@@ -217,7 +217,7 @@ class Layout:
         elif self.braces:
             self.open(depth, head, OPEN_BRACE)
             self.statement(depth + 1)
-            self.lines.append(Line(depth, [CLOSE_BRACE]))
+            self.lines.append(LayoutLine(depth, [CLOSE_BRACE]))
         else:
             self.write(depth, head)
             self.statement(depth + 1)

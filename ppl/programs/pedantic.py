@@ -26,9 +26,9 @@ from ppl.programs.usage_lints import (
     unused_variables,
 )
 
-Rule = Callable[[ast.Program, Facts], Iterator[Lint]]
+LintRule = Callable[[ast.Program, Facts], Iterator[Lint]]
 
-RULES: tuple[Rule, ...] = (
+RULES: tuple[LintRule, ...] = (
     priors,
     unused_variables,
     unassigned_variables,

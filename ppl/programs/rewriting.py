@@ -12,7 +12,7 @@ from ppl.kernel.language.walk import PARTS, assigned_variables, statements, walk
 from ppl.source import SourceText, Span
 
 Stmts = tuple[ast.Statement, ...]
-Tree = TypeVar("Tree")
+AnyTree = TypeVar("AnyTree")
 Part = ast.Expr | str | Stmts
 """What stands for a word of a template: an expression, another name, or for `word();` statements."""
 
@@ -81,7 +81,7 @@ def inner(s: ast.Statement) -> Stmts:
     return s.statements if isinstance(s, ast.Block) else (s,)
 
 
-def filled(node: Tree, span: Span, parts: Mapping[str, Part]) -> Tree:
+def filled(node: AnyTree, span: Span, parts: Mapping[str, Part]) -> AnyTree:
     """A copy of a template's tree with its words replaced."""
 
     def word(n: ast.Node) -> Any:
@@ -107,7 +107,7 @@ def filled(node: Tree, span: Span, parts: Mapping[str, Part]) -> Tree:
     return rewrite(node, word, renamed)
 
 
-def rewrite(node: Tree, f: Callable[[Any], Any], finish: Callable[[Any], Any] | None = None) -> Tree:
+def rewrite(node: AnyTree, f: Callable[[Any], Any], finish: Callable[[Any], Any] | None = None) -> AnyTree:
     """The tree with `f` of every node, from the top, where not None; a statement may become several."""
     if isinstance(node, tuple):
         out: list[Any] = []
@@ -133,7 +133,7 @@ def rewrite(node: Tree, f: Callable[[Any], Any], finish: Callable[[Any], Any] | 
     return finish(out_node) if finish else out_node
 
 
-def bottom_up(node: Tree, finish: Callable[[Any], Any]) -> Tree:
+def bottom_up(node: AnyTree, finish: Callable[[Any], Any]) -> AnyTree:
     """The tree with `finish` of every node, from the leaves up."""
     return rewrite(node, lambda n: None, finish)
 
@@ -145,12 +145,12 @@ def same(a: Any, b: Any) -> bool:
     return all(x is y or same(x, y) for x, y in zip(a, b, strict=True))
 
 
-def copied(node: Tree) -> Tree:
+def copied(node: AnyTree) -> AnyTree:
     """The tree of nodes of its own: the checker hangs what it learns on each."""
     return bottom_up(node, replace)
 
 
-def substituted(node: Tree, values: Mapping[str, ast.Expr]) -> Tree:
+def substituted(node: AnyTree, values: Mapping[str, ast.Expr]) -> AnyTree:
     """The tree with variables replaced by expressions."""
     return rewrite(node, lambda n: values.get(n.name) if isinstance(n, ast.Variable) else None)
 

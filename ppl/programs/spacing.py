@@ -89,7 +89,7 @@ class Piece:
 
 
 @dataclass
-class Context:
+class OpenBrackets:
     """What is open at a token: brackets, each with the token before it, and in each the `?` without `:`."""
 
     brackets: list[tuple[str, str]] = field(default_factory=list)
@@ -130,7 +130,7 @@ class Context:
 
 def pieces(statement: Sequence[Token]) -> Iterator[Piece]:
     """The tokens of one statement with the spaces that belong between them."""
-    context, before, glued = Context(), "", True
+    context, before, glued = OpenBrackets(), "", True
     for token in statement:
         if token.is_comment:
             yield Piece(token, True, (context.depth, 0) if token.first else None)
@@ -144,7 +144,7 @@ def pieces(statement: Sequence[Token]) -> Iterator[Piece]:
         before = text
 
 
-def break_level(before: str, text: str, context: Context) -> tuple[int, int] | None:
+def break_level(before: str, text: str, context: OpenBrackets) -> tuple[int, int] | None:
     """A line may end after a comma in brackets, and before an operator of two operands."""
     if before == "," and context.depth and not context.in_array_type and not context.closes(text):
         return (context.depth, 0)
@@ -157,7 +157,7 @@ def break_level(before: str, text: str, context: Context) -> tuple[int, int] | N
     return None
 
 
-def glues(before: str, text: str, context: Context) -> bool:
+def glues(before: str, text: str, context: OpenBrackets) -> bool:
     """Whether no space may follow a token."""
     return (
         context.opens(before, text)
@@ -174,7 +174,7 @@ def is_unary(before: str, text: str) -> bool:
     return text in ("+", "-") and (not before or before in SIGNS_BEFORE_UNARY or before in KEYWORDS)
 
 
-def spaced(before: str, token: Token, context: Context) -> bool:
+def spaced(before: str, token: Token, context: OpenBrackets) -> bool:
     """Whether a space stands between a token and the one before it, which does not itself forbid it."""
     text = token.text
     ends_operand = before[:1].isalnum() or before[:1] in ("_", ".") or before in CLOSING

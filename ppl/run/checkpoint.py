@@ -53,7 +53,7 @@ class CheckpointOptions:
             remove(journal.path)
 
 
-class Stage(NamedTuple):
+class StoredStage(NamedTuple):
     """The state of a stage, and where each of its generators stood."""
 
     state: Any
@@ -72,7 +72,7 @@ class Checkpoint(Journal):
     path: Path | None
     owner: Callable[[], Mapping[str, Any]] = dict
     every: float = SECONDS_A_WRITE
-    stages: dict[str, Stage] = field(default_factory=dict)
+    stages: dict[str, StoredStage] = field(default_factory=dict)
     resumed: Path | None = None
     written: float = field(default_factory=monotonic)
     seconds: float = 0.0
@@ -97,7 +97,7 @@ class Checkpoint(Journal):
     def record(self, stage: str, state: Any, *generators: Generator) -> None:
         if self.path is None:
             return
-        self.stages[stage] = Stage(state, tuple(map(_place, generators)))
+        self.stages[stage] = StoredStage(state, tuple(map(_place, generators)))
         self.unwritten = True
         self.write_in_time()
 
@@ -155,15 +155,15 @@ def _set(rng: Generator, place: Mapping[str, Any]) -> None:
     bits.seed_seq.spawn(place["children"] - bits.seed_seq.n_children_spawned)
 
 
-def as_text(owner: Mapping[str, Any], stages: Mapping[str, Stage]) -> str:
+def as_text(owner: Mapping[str, Any], stages: Mapping[str, StoredStage]) -> str:
     """One JSON object; `stages_of` has the stages back from it, to the last bit."""
     coded = {k: {"state": encode(s.state), "generators": s.generators} for k, s in stages.items()}
     return json.dumps(with_checksum({"format": FORMAT, **owner, "stages": coded}))
 
 
-def stages_of(record: Mapping[str, Any]) -> dict[str, Stage]:
+def stages_of(record: Mapping[str, Any]) -> dict[str, StoredStage]:
     """The stages in a record that was read; KeyError, TypeError or ValueError for one that is damaged."""
-    return {k: Stage(decode(s["state"]), tuple(s["generators"])) for k, s in record["stages"].items()}
+    return {k: StoredStage(decode(s["state"]), tuple(s["generators"])) for k, s in record["stages"].items()}
 
 
 def journal_of(options: CheckpointOptions | None, posterior: LogDensity, settings: Settings) -> Checkpoint:
@@ -198,7 +198,7 @@ def fit_with(
         return fit(target, settings, start, listen, journal)
 
 
-def _read(path: Path, text: str, posterior: LogDensity, owner: Mapping[str, Any]) -> dict[str, Stage]:
+def _read(path: Path, text: str, posterior: LogDensity, owner: Mapping[str, Any]) -> dict[str, StoredStage]:
     """The stages in a checkpoint of this very run."""
     record = read_record(path, "checkpoint", FORMAT, text)
     with damage_reported(path, ANEW):

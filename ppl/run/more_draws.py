@@ -35,7 +35,7 @@ class LaterStreams(Streams):
 
 
 @dataclass(frozen=True)
-class Found:
+class RunResult:
     """What a run found, of which more draws are made."""
 
     family: Family
@@ -51,7 +51,7 @@ class Found:
         return cls(result.family, result.params, result.path, verdict.made, verdict.spread, result.adapted)
 
 
-def more_draws(posterior: LogDensity, settings: Settings, found: Found, listen: Listener) -> FitDraws:
+def more_draws(posterior: LogDensity, settings: Settings, found: RunResult, listen: Listener) -> FitDraws:
     """Fresh draws of a fit; `settings` are its own but for their number and seed.
 
     Raises:
@@ -63,7 +63,7 @@ def more_draws(posterior: LogDensity, settings: Settings, found: Found, listen: 
         return draws_of(posterior, settings, fresh, key=MORE_DRAWS_STREAM, listen=listen)
 
 
-def later_result(target: Target, options: Settings, found: Found, listen: Listener = silent) -> Result:
+def later_result(target: Target, options: Settings, found: RunResult, listen: Listener = silent) -> Result:
     """The Result with fresh draws, of which `options` has the number and the seed.
 
     Chains go on; draws by blocks and of q are made once more.

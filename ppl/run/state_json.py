@@ -23,10 +23,10 @@ from ppl.methods.diagnose.psis import Psis
 from ppl.methods.initialise.starting import StartState
 from ppl.methods.moves.ending import StageEnd
 from ppl.methods.moves.funnels import Funnels
-from ppl.methods.moves.mixing import Stage
+from ppl.methods.moves.mixing import MoveStage
 from ppl.methods.moves.sampler import Adapted
 from ppl.methods.moves.trajectories import Chains
-from ppl.methods.recipes.optimising import Loop
+from ppl.methods.recipes.optimising import LoopResult
 from ppl.methods.refine.fixed_draws import FixedDrawsFit
 from ppl.methods.refine.refinement import Refined
 from ppl.run.checksum import require_types
@@ -40,8 +40,8 @@ STATES: tuple[Any, ...] = (
 RECORDS: dict[str, type] = {
     kind.__name__: kind
     for kind in (
-        *(StartState, EtaSearch, Run, TracePoint, Outcome, Loop, FixedDrawsFit, Refined, *KINDS),
-        *(Adapted, Chains, Funnels, Stage, StageEnd, Psis),
+        *(StartState, EtaSearch, Run, TracePoint, Outcome, LoopResult, FixedDrawsFit, Refined, *KINDS),
+        *(Adapted, Chains, Funnels, MoveStage, StageEnd, Psis),
         *(type(state) for state in STATES if is_dataclass(state) or hasattr(state, "_fields")),
     )
 }

@@ -13,7 +13,7 @@ from ppl.errors import ArgumentError
 from ppl.records import dataclass, fields
 from ppl.stdlib.constraints.record import Constraint
 from ppl.stdlib.record import Distribution, Function, Overload
-from ppl.stdlib.signatures import Callee, Kind, Match, choose, parse_signature, split_commas
+from ppl.stdlib.signatures import Callee, CalleeKind, Match, choose, parse_signature, split_commas
 from ppl.stdlib.supports import SUPPORTS
 from ppl.types import Type
 
@@ -141,7 +141,7 @@ def parse_variate(signature: str) -> list[str]:
     return [variate.strip(), *split_commas(params)]
 
 
-def callee(d: Distribution, suffix: str, kind: Kind, signatures: Iterable[str], impl: object) -> Callee:
+def callee(d: Distribution, suffix: str, kind: CalleeKind, signatures: Iterable[str], impl: object) -> Callee:
     overloads = tuple(Overload(s, impl, d.batch) for s in dict.fromkeys(signatures))  # type: ignore[arg-type]
     return Callee(f"{d.name}_{suffix}", kind, d, overloads)
 

@@ -50,7 +50,7 @@ Constant = tuple[ArgumentNames, Impl] | tuple[ArgumentNames, Impl, ArgumentNames
 
 
 @dataclass(frozen=True)
-class Parts:
+class DensityParts:
     """A log density as the sum of two, `kernel(xp, y, *args)` and `term(xp, times, y, *few)`.
 
     The term, `times` over, needs y and the few arguments that `of` names with it; it is -inf where y, of a
@@ -121,7 +121,7 @@ class Distribution:
     rng_args: Supports = ()
     relations: tuple[Relation, ...] = ()
     constants: tuple[Constant, ...] = ()
-    parts: Parts | None = None
+    parts: DensityParts | None = None
     batched: bool = True
     cores: tuple[int, ...] = ()
     moments: Moments = UNKNOWN

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl.arrays import NUMPY
-from ppl.stdlib.constraints.record import ELEMENTWISE, Constraint, Page
+from ppl.stdlib.constraints.record import ELEMENTWISE, Constraint, ConstraintPage
 from ppl.stdlib.constraints.table import CONSTRAINTS
 from ppl.stdlib.distributions.formulas import FORMULAS
 from ppl.stdlib.distributions.multivariate_formulas import MULTIVARIATE, OF_HIDDEN_STATES
@@ -126,7 +126,7 @@ def constraint_page(c: Constraint) -> Iterator[str]:
     yield f"\nComputed by {location(c.constrain)}."
 
 
-def constraint_example(c: Constraint, described: Page) -> Iterator[str]:
+def constraint_example(c: Constraint, described: ConstraintPage) -> Iterator[str]:
     """What the map makes of a few numbers."""
     u = free_example(c, described)
     free = u if c.free_shape(described.shape) else u[0]
@@ -138,7 +138,7 @@ def constraint_example(c: Constraint, described: Page) -> Iterator[str]:
     yield f"  with log-Jacobian {numbers(np.sum(log_jacobian))}."
 
 
-def free_example(c: Constraint, described: Page) -> NDArray[np.float64]:
+def free_example(c: Constraint, described: ConstraintPage) -> NDArray[np.float64]:
     """The free numbers of a value, (n,)."""
     return EXAMPLE[: math.prod(c.free_shape(described.shape))]
 

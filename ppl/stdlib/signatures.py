@@ -46,7 +46,7 @@ from ppl.types import (
     real_of,
 )
 
-Kind = Literal["function", "density", "cdf", "rng", "jacobian"]
+CalleeKind = Literal["function", "density", "cdf", "rng", "jacobian"]
 
 CLASSES: Mapping[str, str] = {
     "reals": "int, real, array[] of either, vector or row_vector",
@@ -81,7 +81,7 @@ class Callee:
     """What a name in a call stands for."""
 
     name: str
-    kind: Kind
+    kind: CalleeKind
     record: Function | Distribution
     overloads: tuple[Overload, ...]
 

@@ -11,7 +11,7 @@ from ppl.records import dataclass
 from ppl.types import INT
 
 Exprs = tuple[ast.Expr, ...]
-Loop = ast.For | ast.ForEach | ast.While
+AstLoop = ast.For | ast.ForEach | ast.While
 DATA_BLOCKS = (BlockName.DATA, BlockName.TRANSFORMED_DATA)
 SIZES = ("rows", "cols", "size", "num_elements", "dims")
 
@@ -22,7 +22,7 @@ class Definition:
 
     value: ast.Expr
     at: Exprs
-    loops: tuple[Loop, ...]
+    loops: tuple[AstLoop, ...]
     decided: Exprs
 
 
@@ -33,7 +33,7 @@ def definitions_of(body: Sequence[ast.Statement], facts: Facts) -> Definitions:
     """Every value that the statements give to a variable."""
     found = defaultdict[Symbol, list[Definition]](list)
 
-    def read(s: ast.Statement, loops: tuple[Loop, ...], decided: Exprs) -> None:
+    def read(s: ast.Statement, loops: tuple[AstLoop, ...], decided: Exprs) -> None:
         match s:
             case ast.Declaration(value=value) if value is not None:
                 found[facts.symbols[s]].append(Definition(value, (), loops, decided))
@@ -41,7 +41,7 @@ def definitions_of(body: Sequence[ast.Statement], facts: Facts) -> Definitions:
                 for variable, at in targets(target, facts):
                     found[facts.symbols[variable]].append(Definition(value, at, loops, decided))
             case _:
-                loops = (*loops, s) if isinstance(s, Loop) else loops
+                loops = (*loops, s) if isinstance(s, AstLoop) else loops
                 if isinstance(s, ast.ForEach):
                     found[facts.symbols[s]].append(Definition(s.iterable, (), loops, decided))
                 within = decided if isinstance(s, ast.For) else (*decided, *heads(s))

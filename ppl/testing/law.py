@@ -54,7 +54,7 @@ def gradient(f: Callable[[Namespace, Any], Any], x: Any) -> Any:
     return slope
 
 
-Subject = TypeVar("Subject")
+LawSubject = TypeVar("LawSubject")
 
 
 def always(subject: Any) -> bool:
@@ -62,17 +62,17 @@ def always(subject: Any) -> bool:
 
 
 @dataclass(frozen=True)
-class Law(Generic[Subject]):
+class Law(Generic[LawSubject]):
     """`says` in words what must hold, `holds` raises AssertionError where it does not.
 
     `applies` tells for which subjects there is anything to check.
     """
 
     says: str
-    holds: Callable[[Subject], None]
-    applies: Callable[[Subject], bool] = always
+    holds: Callable[[LawSubject], None]
+    applies: Callable[[LawSubject], bool] = always
 
-    def check(self, subject: Subject, name: str) -> None:
+    def check(self, subject: LawSubject, name: str) -> None:
         """AssertionError that names subject, law and numbers; other errors get subject and law as a note."""
         with quiet():
             try:

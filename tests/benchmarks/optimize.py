@@ -19,7 +19,7 @@ import ppl
 from ppl.errors import PPLError
 from ppl.kernel.advi.start import start_point
 from ppl.methods.maximise.methods import METHODS, maximise
-from ppl.methods.maximise.rules import Step
+from ppl.methods.maximise.rules import SearchPoint
 from ppl.run.posterior_target import PosteriorTarget
 
 ROOT = Path(__file__).parents[2]
@@ -40,7 +40,7 @@ def programs() -> Iterator[Path]:
 class End(NamedTuple):
     """Where a maximisation ended, and what SciPy gained from there, in nats."""
 
-    step: Step
+    step: SearchPoint
     gain: float
 
     @property
@@ -61,7 +61,7 @@ def end_of(density: PosteriorTarget, method: str, seed: int) -> End:
         return End(last, gain_of_scipy(density, last))
 
 
-def gain_of_scipy(density: PosteriorTarget, last: Step) -> float:
+def gain_of_scipy(density: PosteriorTarget, last: SearchPoint) -> float:
     def loss(u: np.ndarray) -> tuple[float, np.ndarray]:
         value, gradient = density.log_density_gradient(u)
         finite = np.isfinite(value) and np.isfinite(gradient).all()

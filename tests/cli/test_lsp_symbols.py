@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ppl.cli.lsp.expected import WORDS, Place, call_at, expected, stands_for, terminals
+from ppl.cli.lsp.expected import WORDS, NamePlace, call_at, expected, stands_for, terminals
 from ppl.cli.lsp.outline import blocks
 from ppl.cli.lsp.rename import renamed
 from ppl.cli.lsp.symbols import definition, names, place, same, visible
@@ -130,8 +130,8 @@ def test_what_stands_there_is_expected_there(path):
 
 def kind(name):
     if isinstance(name.node, ast.Tilde):
-        return Place.DISTRIBUTION
-    return Place.NOTHING if name.declares else Place.VALUE
+        return NamePlace.DISTRIBUTION
+    return NamePlace.NOTHING if name.declares else NamePlace.VALUE
 
 
 def test_every_word_of_the_grammar_is_offered():
@@ -144,7 +144,7 @@ def test_every_word_of_the_grammar_is_offered():
 def test_what_is_expected_after_a_mistake():
     text = "data {\n  int N\n  real y;\n}\nmodel {\n  real a = b c;\n  y ~ "
     may = expected(SourceText(text), len(text))
-    assert may.place is Place.DISTRIBUTION and may.block is BlockName.MODEL and may.words == ()
+    assert may.place is NamePlace.DISTRIBUTION and may.block is BlockName.MODEL and may.words == ()
 
 
 @pytest.mark.parametrize(

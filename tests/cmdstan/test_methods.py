@@ -6,10 +6,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from ppl.cmdstan.methods.pathfinder import Draws, resampled
+from ppl.cmdstan.methods.pathfinder import PathfinderDraws, resampled
 from ppl.cmdstan.methods.sample import Rejecting
 from ppl.methods.diagnose.psis import psis
-from ppl.methods.initialise.lbfgs_path import Curvature
+from ppl.methods.initialise.lbfgs_path import InverseHessian
 from ppl.methods.initialise.pathfinder import Pathfinder
 from ppl.optimise.watch import IN_DOMAIN
 from ppl.results.files.config import text
@@ -215,12 +215,12 @@ def test_draws_of_several_paths_are_weighted_against_their_mixture(capsys):
     target = SimpleNamespace(log_density=lambda u: -0.5 * (u**2).sum(axis=1))
     paths, own = [], []
     for sd in (1.0, 0.05):
-        curvature = Curvature(np.array([sd**2]), np.zeros((1, 0)), np.zeros((0, 0)))
+        curvature = InverseHessian(np.array([sd**2]), np.zeros((1, 0)), np.zeros((0, 0)))
         path = Pathfinder(np.zeros(1), curvature, 0.0, 1, np.zeros((0, 1)), np.zeros(0), np.zeros(0))
         u = path.sample(1000, rng)
         paths.append(path)
-        own.append(Draws(u, path.log_density(u), target.log_density(u), np.full(1000, sd)))
-    pooled = Draws(*map(np.concatenate, zip(*own, strict=True)))
+        own.append(PathfinderDraws(u, path.log_density(u), target.log_density(u), np.full(1000, sd)))
+    pooled = PathfinderDraws(*map(np.concatenate, zip(*own, strict=True)))
     assert psis(pooled.log_p - pooled.log_q).khat > 0.7
     drawn = resampled(pooled, paths, 1000, rng)
     assert float(capsys.readouterr().out.split()[2].rstrip(";")) < 0.5

@@ -14,7 +14,7 @@ pytest.importorskip("jax")
 
 import jax
 
-from ppl.jax_backend.iterations import SHORT_ARRAY, Parts, packed, unpacked
+from ppl.jax_backend.iterations import SHORT_ARRAY, FusedParts, packed, unpacked
 from ppl.jax_backend.namespace import JAX
 from ppl.jax_backend.target import COMPILED, CompiledTarget, compiled_target
 from ppl.kernel.advi.coordinates import Scaled
@@ -122,7 +122,7 @@ def test_in_scaled_coordinates(factor: np.ndarray, target: CompiledTarget) -> No
 def test_draws_of_a_wide_target_are_taken_a_few_at_a_time(target: CompiledTarget) -> None:
     parts, wide = algorithm(grad_samples=6), replace(target, largest=2**20)
     run = begin(parts, parts.family.start(np.zeros(DIM)))
-    assert [Parts.of(parts, most).batch_size for most in (1, 2, 4, 5, 6, 10**9)] == [1, 2, 3, 3, 6, 6]
+    assert [FusedParts.of(parts, most).batch_size for most in (1, 2, 4, 5, 6, 10**9)] == [1, 2, 3, 3, 6, 6]
     ahead = fused_steps(parts, wide, run, np.random.default_rng(2), 10)
     assert_same(ahead, one_by_one(parts, target.posterior, run, np.random.default_rng(2), 10))
 

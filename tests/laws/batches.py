@@ -8,7 +8,7 @@ from unittest.mock import patch
 import numpy as np
 
 from ppl.density import many_points
-from ppl.density.many_points import Batched, Floats, Found, Scalar
+from ppl.density.many_points import Batched, Floats, PointDensities, Scalar
 from ppl.errors import PPLError, Rejection
 from ppl.kernel.emit.runtime import DrawsRejected
 from ppl.posterior import Posterior
@@ -20,8 +20,8 @@ def errors_of_batches() -> Iterator[list[str]]:
     found: list[str] = []
     plain = many_points.evaluated
 
-    def evaluated(us: Floats, batched: Batched, scalar: Scalar, *given: Any, **more: Any) -> Found:
-        def watched(us: Floats) -> Found:
+    def evaluated(us: Floats, batched: Batched, scalar: Scalar, *given: Any, **more: Any) -> PointDensities:
+        def watched(us: Floats) -> PointDensities:
             try:
                 return batched(us)
             except (DrawsRejected, Rejection):

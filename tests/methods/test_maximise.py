@@ -8,11 +8,11 @@ from toy_targets import Gaussian, OneByOne
 
 from ppl.kernel.advi.target import Target
 from ppl.methods.initialise.ascent import ascent
-from ppl.methods.maximise.line_search import Line, Loss, search
+from ppl.methods.maximise.line_search import Loss, SearchLine, search
 from ppl.methods.maximise.lockstep import answered, in_lockstep
 from ppl.methods.maximise.methods import METHODS, maximise
 from ppl.methods.maximise.quasi_newton import LimitedMemory
-from ppl.methods.maximise.rules import CHANGES, Rules, Step, Stop
+from ppl.methods.maximise.rules import CHANGES, Rules, SearchPoint, Stop
 from tests.benchmarks.optimize import MOST_GAIN, density_of, end_of, programs
 
 BY_NAME = {program.stem: program for program in programs()}
@@ -95,7 +95,7 @@ def test_no_end_with_a_gradient_left_is_called_converged(target, method):
 
 @pytest.mark.parametrize("stop", Stop)
 def test_every_stop_has_its_words(stop):
-    steep, flat = (Step(np.zeros(1), 0.0, np.array([slope]), stop=stop) for slope in (1.0, 1e-9))
+    steep, flat = (SearchPoint(np.zeros(1), 0.0, np.array([slope]), stop=stop) for slope in (1.0, 1e-9))
     assert (
         "Convergence" not in steep.reason
         and "the gradient at the end has norm" in steep.reason
@@ -111,7 +111,7 @@ def test_a_line_search_backs_off_from_where_there_is_no_density():
 
     loss = Loss()
     start = answered(density, loss.at(np.zeros(1)))
-    alpha, found = answered(density, search(Line(loss, start, np.array([1.0]), np.float64(1.0))))
+    alpha, found = answered(density, search(SearchLine(loss, start, np.array([1.0]), np.float64(1.0))))
     assert 0 < alpha < 1 and found.loss < start.loss
 
 

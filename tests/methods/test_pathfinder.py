@@ -10,7 +10,7 @@ from ppl.kernel.advi.families import FAMILIES
 from ppl.kernel.advi.outcome import silent
 from ppl.kernel.advi.target import Target
 from ppl.methods.diagnose.psis import psis
-from ppl.methods.initialise.lbfgs_path import Curvature, curvatures
+from ppl.methods.initialise.lbfgs_path import InverseHessian, curvatures
 from ppl.methods.initialise.pathfinder import _best, best_on_path, pathfinder, pathfinders
 from ppl.methods.initialise.starting import WIDE_TARGET, from_paths
 from ppl.methods.maximise.lockstep import answered
@@ -89,7 +89,7 @@ def test_a_point_whose_covariance_is_not_positive_definite_spoils_no_other():
 
 
 def test_a_curvature_without_pairs_is_its_diagonal():
-    curvature = Curvature(np.array([1.0, 4.0]), np.zeros((2, 0)), np.zeros((0, 0)))
+    curvature = InverseHessian(np.array([1.0, 4.0]), np.zeros((2, 0)), np.zeros((0, 0)))
     coloured, half_log_det = curvature.colour(np.eye(2))
     np.testing.assert_allclose(coloured, np.diag([1.0, 2.0]))
     assert half_log_det == pytest.approx(np.log(2))

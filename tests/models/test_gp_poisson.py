@@ -11,7 +11,7 @@ from scipy.stats import multivariate_t
 
 import ppl
 from ppl.stdlib.laplace.likelihoods import LIKELIHOODS
-from ppl.stdlib.laplace.marginal import Rows, problem
+from ppl.stdlib.laplace.marginal import Outcomes, problem
 from ppl.stdlib.laplace.mode import NEWTON, modes
 
 FOLDER = Path(__file__).parents[2] / "models" / "gp_poisson"
@@ -37,7 +37,7 @@ def standardised(data: dict[str, Any], u: np.ndarray) -> tuple[np.ndarray, np.nd
     """Mean and covariance of z given y and the hyperparameters, about."""
     x, mu, (alpha, rho) = np.array(data["x"]), u[0], np.exp(u[1:])
     k = alpha**2 * np.exp(-0.5 * ((x[:, None] - x) / rho) ** 2) + 1e-6 * np.eye(SITES)
-    rows = Rows(np.array(data["y"]), np.array(data["site"]))
+    rows = Outcomes(np.array(data["y"]), np.array(data["site"]))
     _, p = problem(LIKELIHOODS[0], rows, np.full(SITES, mu), k, [])
     theta, _ = modes(p, NEWTON.objective, NEWTON.most_steps)
     lower = np.linalg.cholesky(k)

@@ -20,12 +20,12 @@ from ppl.results.fits.fit import variational
 from ppl.results.pictures.leave_one_out import loo_pit
 from ppl.results.pictures.marks import BAND_STEPS, band_of_ranks, band_of_uniform
 from ppl.results.pictures.material import (
-    Draws,
+    ElboTrace,
     Groups,
     Material,
+    NamedDraws,
     Overlay,
     Replicated,
-    Trace,
     read_trace,
     replicated_outcomes,
 )
@@ -54,9 +54,9 @@ def files(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def material(files):
-    trace = Trace(np.array([[100.0, -90.0], [200.0, -35.0], [300.0, -34.0], [400.0, -34.1]]), "converged")
+    trace = ElboTrace(np.array([[100.0, -90.0], [200.0, -35.0], [300.0, -34.0], [400.0, -34.1]]), "converged")
     outcomes = replicated_outcomes(files[:1], {"y": [0.5, 1.0]}, {})
-    reference = Overlay(str(files[1].path), Draws(files[1].columns, files[1].draws))
+    reference = Overlay(str(files[1].path), NamedDraws(files[1].columns, files[1].draws))
     return Material(files, files[0].columns[:3], trace, reference, outcomes)
 
 
@@ -354,7 +354,7 @@ def test_a_log_axis_a_transform_and_a_line(files):
 
 
 def test_the_prior_is_cut_off_where_it_reaches_far_beyond(files):
-    wide = Draws(("mu",), 1000 * np.random.default_rng(0).normal(size=(400, 1)))
+    wide = NamedDraws(("mu",), 1000 * np.random.default_rng(0).normal(size=(400, 1)))
     material = Material(files, ("mu",), prior=Overlay("prior", wide))
     low, high = KINDS["prior"].axes(material)[0].get_xlim()
     assert high - low < 10 * np.ptp(material.draws.rows)
@@ -410,7 +410,7 @@ def test_no_warning_leaks(files, kind):
     rows[:, 2], rows[:5, 3] = rng.poisson(3, 200), np.inf
     for internal, look in (({}, WIDE_LOOK), (files[0].internal, NARROW_LOOK)):
         file = replace(files[0], draws=rows, internal=internal)
-        ones = Overlay("ones", Draws(file.columns, np.ones_like(rows)))
+        ones = Overlay("ones", NamedDraws(file.columns, np.ones_like(rows)))
         material = Material((file, file), file.columns, reference=ones)
         if not KINDS[kind].missing(material):
             KINDS[kind].figure(material, look).draw_without_rendering()
@@ -539,7 +539,7 @@ def test_the_report_is_one_file_that_asks_for_nothing(page, material, there):
 
 
 def test_draws_by_column():
-    draws = Draws(("a", "b"), np.array([[1.0, np.nan], [2.0, 3.0]]))
+    draws = NamedDraws(("a", "b"), np.array([[1.0, np.nan], [2.0, 3.0]]))
     assert draws.column("b").tolist() == [3.0] and draws.only(["b"]).rows.shape == (2, 1)
 
 

@@ -6,7 +6,7 @@ from browser import measured, needs_chromium
 
 from ppl.results.files.readers import read_all
 from ppl.results.fits.fit import variational
-from ppl.results.pictures.material import Material, Replicated, Trace
+from ppl.results.pictures.material import ElboTrace, Material, Replicated
 from ppl.results.pictures.table import KINDS
 
 pytest.importorskip("matplotlib")
@@ -19,7 +19,7 @@ def folder(toy, tmp_path):
     text = (tmp_path / "toy.csv").read_text().replace("theta.1,theta.2,y_rep", "y_rep.1,y_rep.2,z")
     (tmp_path / "toy.csv").write_text(text)
     files = read_all([tmp_path / "toy.csv"])
-    trace = Trace(np.array([[100.0, -40.0], [200.0, -35.0], [300.0, -34.0]]), "converged")
+    trace = ElboTrace(np.array([[100.0, -40.0], [200.0, -35.0], [300.0, -34.0]]), "converged")
     material = Material(
         files,
         files[0].columns,

@@ -9,7 +9,7 @@ from ppl.arrays import AUTOGRAD, NUMPY, value_and_grad, values_and_grads
 from ppl.errors import Rejection
 from ppl.stdlib.laplace.latent import latent_of
 from ppl.stdlib.laplace.likelihoods import LIKELIHOODS, Likelihood, counted
-from ppl.stdlib.laplace.marginal import EmbeddedLaplace, Rows, problem
+from ppl.stdlib.laplace.marginal import EmbeddedLaplace, Outcomes, problem
 from ppl.stdlib.laplace.mode import NEWTON, modes
 
 BLOCK = 1
@@ -38,7 +38,7 @@ def given(like: Likelihood) -> tuple[np.ndarray, np.ndarray]:
 
 
 def mode(like: Likelihood, k: np.ndarray, m: np.ndarray, y: Any, index: Any, *rest: np.ndarray) -> np.ndarray:
-    return modes(problem(like, Rows(y, index), m, k, list(rest))[1], *LIMITS)[0][0]
+    return modes(problem(like, Outcomes(y, index), m, k, list(rest))[1], *LIMITS)[0][0]
 
 
 def log_joint(like: Likelihood, theta: np.ndarray, k: np.ndarray, m: np.ndarray, rest: Any) -> np.ndarray:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ppl.cmdstan.job import Job
 from ppl.methods.maximise.methods import maximise
-from ppl.methods.maximise.rules import Rules, Step, Stop
+from ppl.methods.maximise.rules import Rules, SearchPoint, Stop
 from ppl.run.posterior_target import PosteriorTarget
 from ppl.run.table import tabulate
 
@@ -58,7 +58,7 @@ def _rules(job: Job) -> Rules:
     return Rules(iter=job["optimize.iter"], **named)
 
 
-def _with_progress(steps: Iterator[Step], refresh: int) -> Iterator[Step]:
+def _with_progress(steps: Iterator[SearchPoint], refresh: int) -> Iterator[SearchPoint]:
     """The steps, of which every `refresh`-th is printed, and those with a note, and the last."""
     header, line = HEADER
     for step in steps:
@@ -72,7 +72,7 @@ def _with_progress(steps: Iterator[Step], refresh: int) -> Iterator[Step]:
         yield step
 
 
-def _with_newton_progress(steps: Iterator[Step], refresh: int) -> Iterator[Step]:
+def _with_newton_progress(steps: Iterator[SearchPoint], refresh: int) -> Iterator[SearchPoint]:
     """The steps, each with its gain."""
     before = None
     for step in steps:

@@ -31,7 +31,7 @@ OF_LBFGS = (
 """Arguments of CmdStan's own optimiser."""
 
 
-class Draws(NamedTuple):
+class PathfinderDraws(NamedTuple):
     """Draws (n, dim), and the log densities there of the Gaussian that each is from and of the target.
 
     `path` numbers the paths that they come from.
@@ -56,7 +56,7 @@ def run(job: Job) -> int:
     if not paths:
         raise InferenceError("None of the paths found a Gaussian with a finite ELBO.")
     walked = perf_counter()
-    pooled = Draws(*map(np.concatenate, zip(*draws, strict=True)))
+    pooled = PathfinderDraws(*map(np.concatenate, zip(*draws, strict=True)))
     resamples = job["pathfinder.psis_resample"] and job["pathfinder.calculate_lp"]
     if resamples and job["pathfinder.num_paths"] > 1:
         pooled = resampled(pooled, gaussians, job["pathfinder.num_psis_draws"], job.streams.draws)
@@ -69,7 +69,7 @@ def run(job: Job) -> int:
     return 0
 
 
-def _paths(job: Job) -> Iterator[tuple[Pathfinder, Draws]]:
+def _paths(job: Job) -> Iterator[tuple[Pathfinder, PathfinderDraws]]:
     """Each path with its draws, from a start and noise of its own; one that fails is named and left out."""
     density = PosteriorTarget(job.posterior)
     if not density.dim:
@@ -90,17 +90,19 @@ def _paths(job: Job) -> Iterator[tuple[Pathfinder, Draws]]:
 
 def _draws(
     job: Job, density: PosteriorTarget, found: Pathfinder, rng: np.random.Generator, number: int
-) -> Draws:
+) -> PathfinderDraws:
     """The draws that estimated the ELBO, whose log densities are known, and further ones."""
     n = job["pathfinder.num_draws"]
     u = found.sample(max(n - len(found.draws), 0), rng)
     log_p = density.log_densities(u) if job["pathfinder.calculate_lp"] else np.full(len(u), np.nan)
     pairs = ((found.draws, u), (found.log_q, found.log_density(u)), (found.log_p, log_p))
     u, log_q, log_p = (np.concatenate(pair)[:n] for pair in pairs)
-    return Draws(u, log_q, log_p, np.full(len(u), float(number)))
+    return PathfinderDraws(u, log_q, log_p, np.full(len(u), float(number)))
 
 
-def resampled(draws: Draws, paths: Sequence[Pathfinder], n: int, rng: np.random.Generator) -> Draws:
+def resampled(
+    draws: PathfinderDraws, paths: Sequence[Pathfinder], n: int, rng: np.random.Generator
+) -> PathfinderDraws:
     """n of the draws by Pareto-smoothed weights against the mixture of all, as algorithm pathfinder does.
 
     Draws off the support have no weight.
@@ -111,10 +113,10 @@ def resampled(draws: Draws, paths: Sequence[Pathfinder], n: int, rng: np.random.
     smoothed = psis(draws.log_p[inside] - mixture_log_density(paths, draws.u[inside]))
     picked = inside[balanced(draws.u[inside], smoothed.log_weights, n, rng)]
     print(f"Pareto k-hat {smoothed.khat:.2f}; {len(np.unique(picked))} of {len(picked)} draws differ.")
-    return Draws(*(values[picked] for values in draws))
+    return PathfinderDraws(*(values[picked] for values in draws))
 
 
-def _write(job: Job, draws: Draws, file: object, at_end: list[str]) -> None:
+def _write(job: Job, draws: PathfinderDraws, file: object, at_end: list[str]) -> None:
     table = tabulate(job.posterior, draws.u, job.seed)
     rows = np.column_stack([draws.log_q, draws.log_p, draws.path, table.rows])
     job.write_csv(

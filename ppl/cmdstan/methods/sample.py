@@ -14,7 +14,7 @@ from ppl.density.log_density import Floats
 from ppl.errors import DataError, InferenceError
 from ppl.files import beside, write_whole
 from ppl.kernel.advi.target import Array, Forwarding, Target
-from ppl.methods.nuts.chain import Chain, Draws
+from ppl.methods.nuts.chain import Chain, NutsDraws
 from ppl.methods.run.settings import SampleSettings
 from ppl.optimise.watch import IN_DOMAIN
 from ppl.records import dataclass, replace
@@ -205,7 +205,7 @@ def _metric(job: Job, dim: int, number: int) -> Array:
     return inverse
 
 
-def _without(constants: float, draws: Draws) -> Draws:
+def _without(constants: float, draws: NutsDraws) -> NutsDraws:
     """The draws with a log density, and an energy, that lack the constants, as Stan's do."""
     statistics = draws.statistics.copy()
     statistics[:, OF_NUTS.index("lp__")] -= constants

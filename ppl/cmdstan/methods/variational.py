@@ -8,7 +8,7 @@ from ppl.cmdstan.job import Job
 from ppl.kernel.advi.outcome import Ending, Listener, Phase, Progress, silent
 from ppl.kernel.draws.stan_csv import eta_lines
 from ppl.results.arguments.of_settings import ONE_TO_ONE, SETTINGS, in_cmdstans_words, parse_value
-from ppl.results.arguments.tree import Values
+from ppl.results.arguments.tree import ArgumentValues
 from ppl.results.files.stan_csv import as_sample, elapsed
 from ppl.results.fits.fit import Fit, variational
 
@@ -71,7 +71,7 @@ def _table(refresh: int) -> Listener:
     return listen
 
 
-def settings_of(arguments: Values) -> dict[str, Any]:
+def settings_of(arguments: ArgumentValues) -> dict[str, Any]:
     """What the given arguments say of Settings; like CmdStan, `eta` counts when the search is off."""
     searched = arguments.get("variational.adapt.engaged", True)
     return {

@@ -7,7 +7,7 @@ import numpy as np
 
 from ppl.cmdstan.nuts.trajectory import Hamiltonian, Metric, Position, Transition, first_step, transition
 from ppl.kernel.advi.target import Array, Target
-from ppl.methods.nuts.chain import STATISTICS, Chain, Draws
+from ppl.methods.nuts.chain import STATISTICS, Chain, NutsDraws
 from ppl.records import dataclass, field
 from ppl.results.fits.metric import covariance_of
 
@@ -172,7 +172,7 @@ class Sampler:
             )
         )
         statistics = np.array([_statistics(*each) for each in self.past], dtype=float)
-        every = Draws(us, statistics.reshape(len(states), len(STATISTICS)))
+        every = NutsDraws(us, statistics.reshape(len(states), len(STATISTICS)))
         parts = every.first(self.plan.warmup), every.after(self.plan.warmup)
         return Sampled(Chain(*parts, self.system.metric.inverse, self.step), momenta, gradients)
 

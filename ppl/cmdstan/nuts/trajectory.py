@@ -54,7 +54,7 @@ class Position:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class State:
+class PhasePoint:
     """A position in phase space: its momentum (dim,), velocity (dim,) and energy."""
 
     at: Position
@@ -64,17 +64,17 @@ class State:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Tree:
+class TrajectoryTree:
     """A stretch of a trajectory: its ends in time, its momenta summed (dim,), and what became of its states.
 
     `chosen` is drawn from them by weight, `log_weight` the log of all their weights, `acceptance` the sum of
     their Metropolis probabilities. A tree that has `turned` or `diverged` is not part of the trajectory.
     """
 
-    first: State
-    last: State
+    first: PhasePoint
+    last: PhasePoint
     momenta: Array
-    chosen: State
+    chosen: PhasePoint
     log_weight: float
     acceptance: float
     steps: int
@@ -90,7 +90,7 @@ class Tree:
 class Transition:
     """The state drawn, and the statistics of the trajectory it is from."""
 
-    state: State
+    state: PhasePoint
     acceptance: float
     depth: int
     steps: int
@@ -109,20 +109,20 @@ class Hamiltonian:
         inside = isfinite(value) and np.isfinite(gradient).all()
         return Position(u, float(value) if inside else -inf, gradient)
 
-    def state(self, at: Position, momentum: Array) -> State:
+    def state(self, at: Position, momentum: Array) -> PhasePoint:
         velocity = self.metric.velocity(momentum)
-        return State(at, momentum, velocity, 0.5 * float(momentum @ velocity) - at.value)
+        return PhasePoint(at, momentum, velocity, 0.5 * float(momentum @ velocity) - at.value)
 
-    def refreshed(self, at: Position, rng: np.random.Generator) -> State:
+    def refreshed(self, at: Position, rng: np.random.Generator) -> PhasePoint:
         """The position with a new momentum."""
         return self.state(at, self.metric.momentum(rng))
 
-    def leapfrog(self, state: State, step: float) -> State:
+    def leapfrog(self, state: PhasePoint, step: float) -> PhasePoint:
         """One step of the leapfrog integrator; a negative one goes back in time."""
         half = state.momentum + 0.5 * step * state.at.gradient
         at = self.position(state.at.u + step * self.metric.velocity(half))
         if at.value == -inf:
-            return State(at, half, state.velocity, inf)
+            return PhasePoint(at, half, state.velocity, inf)
         return self.state(at, half + 0.5 * step * at.gradient)
 
 
@@ -135,7 +135,7 @@ class Walk:
     step: float
     rng: np.random.Generator
 
-    def build(self, start: State, depth: int, ahead: bool) -> Tree:
+    def build(self, start: PhasePoint, depth: int, ahead: bool) -> TrajectoryTree:
         """The 2^depth states before or after `start`, fewer where they turn or diverge."""
         if depth == 0:
             return self.leaf(self.system.leapfrog(start, self.step if ahead else -self.step))
@@ -147,17 +147,19 @@ class Walk:
         takes_far = chance(far.log_weight - total, self.rng)
         return joined(near, far, ahead, far.chosen if takes_far else near.chosen, total)
 
-    def leaf(self, state: State) -> Tree:
+    def leaf(self, state: PhasePoint) -> TrajectoryTree:
         weight = self.energy - state.energy
         diverged = not weight >= -MOST_ENERGY_ERROR
-        return Tree(state, state, state.momentum, state, weight, exp(min(weight, 0.0)), 1, diverged)
+        return TrajectoryTree(state, state, state.momentum, state, weight, exp(min(weight, 0.0)), 1, diverged)
 
 
-def joined(near: Tree, far: Tree, ahead: bool, chosen: State, log_weight: float) -> Tree:
+def joined(
+    near: TrajectoryTree, far: TrajectoryTree, ahead: bool, chosen: PhasePoint, log_weight: float
+) -> TrajectoryTree:
     """Two stretches as one: `far` comes after `near` in time, or before it if not `ahead`."""
     before, after = (near, far) if ahead else (far, near)
     momenta = before.momenta + after.momenta
-    return Tree(
+    return TrajectoryTree(
         before.first,
         after.last,
         momenta,
@@ -170,7 +172,7 @@ def joined(near: Tree, far: Tree, ahead: bool, chosen: State, log_weight: float)
     )
 
 
-def turns(before: Tree, after: Tree, momenta: Array) -> bool:
+def turns(before: TrajectoryTree, after: TrajectoryTree, momenta: Array) -> bool:
     """Whether the ends of the whole stretch, or those of a half and the next state, approach each other."""
     return (
         approach(before.first, after.last, momenta)
@@ -179,16 +181,16 @@ def turns(before: Tree, after: Tree, momenta: Array) -> bool:
     )
 
 
-def approach(first: State, last: State, momenta: Array) -> bool:
+def approach(first: PhasePoint, last: PhasePoint, momenta: Array) -> bool:
     return not (float(first.velocity @ momenta) > 0 and float(last.velocity @ momenta) > 0)
 
 
 def transition(
-    system: Hamiltonian, start: State, step: float, max_depth: int, rng: np.random.Generator
+    system: Hamiltonian, start: PhasePoint, step: float, max_depth: int, rng: np.random.Generator
 ) -> Transition:
     """A state drawn from a trajectory through `start`, which doubles until it turns or diverges."""
     walk = Walk(system, start.energy, step, rng)
-    tree = Tree(start, start, start.momentum, start, 0.0, 0.0, 0)
+    tree = TrajectoryTree(start, start, start.momentum, start, 0.0, 0.0, 0)
     depth = 0
     while depth < max_depth and not tree.ended:
         ahead = rng.random() < 0.5

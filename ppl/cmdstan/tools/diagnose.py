@@ -14,7 +14,7 @@ from ppl.results.files.read_csv import DrawsFile
 from ppl.results.files.readers import read_all
 from ppl.results.report.reading import of_chains
 
-Found = tuple[bool, str]
+CheckResult = tuple[bool, str]
 """Whether a check was passed, and what it says."""
 
 
@@ -38,7 +38,7 @@ def main(words: Sequence[str]) -> int:
     return 0
 
 
-def checks(j: Judged, files: Sequence[DrawsFile]) -> Iterator[Found]:
+def checks(j: Judged, files: Sequence[DrawsFile]) -> Iterator[CheckResult]:
     """Each check in CmdStan's order."""
     total, raised = j.chains * j.draws, higher(j.delta)
     yield _check(
@@ -89,7 +89,7 @@ def checks(j: Judged, files: Sequence[DrawsFile]) -> Iterator[Found]:
     )
 
 
-def _check(title: str, good: str, bad: str) -> Found:
+def _check(title: str, good: str, bad: str) -> CheckResult:
     return not bad, "\n".join(filter(None, [title, bad or good]))
 
 

@@ -13,7 +13,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ppl.cache import Parts
+from ppl.cache import StoredParts
 
 if TYPE_CHECKING:
     import lark
@@ -206,7 +206,7 @@ def parser() -> "lark.Lark":
 def fast() -> Fast:
     """The same parser, run by a shorter loop, from the tables in the cache or from the grammar."""
     reader = files(__package__).joinpath("lalr.py").read_text("utf-8")
-    parts = Parts(hashlib.sha256((reader + grammar_text()).encode()).hexdigest(), "the grammar")
+    parts = StoredParts(hashlib.sha256((reader + grammar_text()).encode()).hexdigest(), "the grammar")
     tables = parts.read("tables")
     if tables is None:
         tables = json.dumps(tables_of(parser()))

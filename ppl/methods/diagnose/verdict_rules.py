@@ -80,10 +80,10 @@ WEIGHTED = (DrawSource.RESAMPLED, DrawSource.NESTED)
 """Draws that were chosen by their weights."""
 
 
-Name = Callable[[int], str]
+CoordinateName = Callable[[int], str]
 
 
-class Step(NamedTuple):
+class NextStep(NamedTuple):
     """Something to try, and the option that would be in force where it has been tried, "" for none."""
 
     option: str
@@ -95,35 +95,37 @@ class Finding(NamedTuple):
 
     level: Level
     why: str
-    steps: tuple[Step, ...]
+    steps: tuple[NextStep, ...]
 
 
-RUNS = Step("--runs", "Compare independent runs: --runs 4.")
-MOVED = Step("--move", "Move the draws until they are stationary (--move); this takes longer.")
-DRAWS = Step("", "Use more draws (--draws).")
-ONE_MODE = Step("", "Try priors or an ordering that leave one mode.")
-ITERATIONS = Step("", "Allow more iterations (--iter), or omit --algorithm.")
-PROPER = Step("", "Give every parameter a proper prior, or start nearer to the posterior (--init).")
-BOUNDED = Step(
+RUNS = NextStep("--runs", "Compare independent runs: --runs 4.")
+MOVED = NextStep("--move", "Move the draws until they are stationary (--move); this takes longer.")
+DRAWS = NextStep("", "Use more draws (--draws).")
+ONE_MODE = NextStep("", "Try priors or an ordering that leave one mode.")
+ITERATIONS = NextStep("", "Allow more iterations (--iter), or omit --algorithm.")
+PROPER = NextStep("", "Give every parameter a proper prior, or start nearer to the posterior (--init).")
+BOUNDED = NextStep(
     "",
     "Give scales a prior that excludes 0, such as lognormal, and check whether the data follow exactly from "
     "others.",
 )
-ALL_DATA = Step("", "Fit all data anew.")
-ONWARD = Step("", "Run it to the end; --resume continues from a checkpoint.")
-QUANTILES = Step("", "Report quantiles, or give it a prior with lighter tails.")
-IDENTIFY = Step("", "If you need these means, order the parameters or fix a sign.")
-FIX_A_SIGN = Step("", "If you need those means, declare one entry with <lower=0>.")
+ALL_DATA = NextStep("", "Fit all data anew.")
+ONWARD = NextStep("", "Run it to the end; --resume continues from a checkpoint.")
+QUANTILES = NextStep("", "Report quantiles, or give it a prior with lighter tails.")
+IDENTIFY = NextStep("", "If you need these means, order the parameters or fix a sign.")
+FIX_A_SIGN = NextStep("", "If you need those means, declare one entry with <lower=0>.")
 
 
-def reparameterise(names: str) -> Step:
-    return Step("", f"Reparameterise {names}, for instance in a non-centred form, or sample: `ppl sample`.")
+def reparameterise(names: str) -> NextStep:
+    return NextStep(
+        "", f"Reparameterise {names}, for instance in a non-centred form, or sample: `ppl sample`."
+    )
 
 
 OTHER_FORM = reparameterise("the program"), RUNS
 
 
-def findings(v: Quality, name: Name = str) -> list[Finding]:
+def findings(v: Quality, name: CoordinateName = str) -> list[Finding]:
     """All that stands against a fit, the worst first; `name` calls a coordinate by its name."""
     against = [finding for rule in RULES for finding in rule(v, name)]
     return sorted(against, key=lambda finding: -FROM_BEST.index(finding.level))
@@ -132,13 +134,13 @@ def findings(v: Quality, name: Name = str) -> list[Finding]:
 # --- The search for q, and other runs ------------------------------------------------------------
 
 
-def runs_disagree(v: Quality, name: Name) -> Iterator[Finding]:
+def runs_disagree(v: Quality, name: CoordinateName) -> Iterator[Finding]:
     if v.spread and v.spread.disagree:
         why = f"{v.spread.runs} runs disagree (R-hat {v.spread.rhat:.2f} of {name(v.spread.worst)})"
         yield Finding(Level.POOR, why, (ONE_MODE,))
 
 
-def ended_badly(v: Quality, name: Name) -> Iterator[Finding]:
+def ended_badly(v: Quality, name: CoordinateName) -> Iterator[Finding]:
     match v.outcome.ending:
         case Ending.DIVERGED:
             yield Finding(Level.POOR, "the search for q diverged", (PROPER,))
@@ -147,26 +149,26 @@ def ended_badly(v: Quality, name: Name) -> Iterator[Finding]:
             yield Finding(level, f"the run was {v.outcome.reason}", (ONWARD,))
 
 
-def still_rising(v: Quality, name: Name) -> Iterator[Finding]:
+def still_rising(v: Quality, name: CoordinateName) -> Iterator[Finding]:
     if v.made is DrawSource.OF_Q and v.trend and v.trend.rising:
         gain = f"{v.trend.gain:.2g} ± {v.trend.se:.2g} nats over the second half of the run"
         why = f"the ELBO was still rising when the run stopped, by {gain}"
         yield Finding(Level.POOR, why, (ITERATIONS,))
 
 
-def uncertain_elbo(v: Quality, name: Name) -> Iterator[Finding]:
+def uncertain_elbo(v: Quality, name: CoordinateName) -> Iterator[Finding]:
     if not v.elbo_se <= VERDICT.uncertain_elbo:  # also where nan
         why = f"q is so far from the posterior that its ELBO is not known to a nat (± {v.elbo_se:.2g})"
         yield Finding(Level.USABLE, why, (RUNS, PROPER))
 
 
-def no_spread(v: Quality, name: Name) -> Iterator[Finding]:
+def no_spread(v: Quality, name: CoordinateName) -> Iterator[Finding]:
     if v.stuck and not math.isnan(v.khat):
         equal = f"most draws of {named(v.stuck, name)} are equal, to rounding"
         yield Finding(Level.POOR, f"{equal}: the density is unbounded there", (BOUNDED,))
 
 
-def nothing_to_tell(v: Quality, name: Name) -> Iterator[Finding]:
+def nothing_to_tell(v: Quality, name: CoordinateName) -> Iterator[Finding]:
     if math.isnan(v.khat) and not v.moved:
         yield Finding(Level.UNKNOWN, "too few draws, or draws without variance, to judge", (DRAWS,))
 
@@ -174,7 +176,7 @@ def nothing_to_tell(v: Quality, name: Name) -> Iterator[Finding]:
 # --- Draws of q, and resampled ones --------------------------------------------------------------
 
 
-def far_from_q(v: Quality, name: Name) -> Iterator[Finding]:
+def far_from_q(v: Quality, name: CoordinateName) -> Iterator[Finding]:
     """Draws of q, or resampled by weights of which no estimate can be made."""
     drawn = {
         DrawSource.OF_Q: "q misses part of the posterior",
@@ -186,7 +188,7 @@ def far_from_q(v: Quality, name: Name) -> Iterator[Finding]:
         yield Finding(Level.POOR, why, (correction(v), RUNS, reparameterise(worst or "the program")))
 
 
-def near_q(v: Quality, name: Name) -> Iterator[Finding]:
+def near_q(v: Quality, name: CoordinateName) -> Iterator[Finding]:
     """Draws of q that weights would still move."""
     fits = (v.khat < VERDICT.good_khat or v.alike) and v.mean_shift < VERDICT.most_shift
     if v.made is DrawSource.OF_Q and not fits and v.khat < khat_threshold(v.n):
@@ -194,13 +196,13 @@ def near_q(v: Quality, name: Name) -> Iterator[Finding]:
         yield Finding(Level.USABLE, f"q is close enough to the posterior {near}", (correction(v),))
 
 
-def low_ess(v: Quality, name: Name) -> Iterator[Finding]:
+def low_ess(v: Quality, name: CoordinateName) -> Iterator[Finding]:
     if v.made in WEIGHTED and not v.ess >= VERDICT.fewest_ess:
         drawn = f"the {v.n} draws of q that were resampled by importance"
         yield Finding(Level.USABLE, f"{drawn} have an effective sample size of {v.ess:.0f}", (DRAWS,))
 
 
-def heavy_weights(v: Quality, name: Name) -> Iterator[Finding]:
+def heavy_weights(v: Quality, name: CoordinateName) -> Iterator[Finding]:
     """Weights without a variance, most of which are worth little: resampled tails may end too soon."""
     near = VERDICT.good_khat <= v.khat < khat_threshold(v.n)
     if v.made in WEIGHTED and near and v.ess < VERDICT.good_share * v.n:
@@ -210,15 +212,15 @@ def heavy_weights(v: Quality, name: Name) -> Iterator[Finding]:
         yield Finding(Level.USABLE, why, (MOVED, RUNS))
 
 
-def correction(v: Quality) -> Step:
+def correction(v: Quality) -> NextStep:
     """To ask for what would be done about draws of q."""
     n = CORRECTION.proposals
     enough = v.khat < khat_threshold(v.n) and is_enough(v.ess / v.n * n, n) and not v.modes
     how = "resampled by importance" if enough else "moved by HMC until they are stationary"
-    return Step("--correct", f"Use corrected draws, {how}: omit --algorithm, or add --correct.")
+    return NextStep("--correct", f"Use corrected draws, {how}: omit --algorithm, or add --correct.")
 
 
-def worst_of_q(v: Quality, name: Name) -> str:
+def worst_of_q(v: Quality, name: CoordinateName) -> str:
     """The coordinates whose means the weights would move, or whose k-hat is worst, most of all first."""
     order = np.argsort(-np.abs(v.shifts), kind="stable")
     off = [k for k in order if abs(v.shifts[k]) >= VERDICT.most_shift or v.khats[k] >= khat_threshold(v.n)]
@@ -229,14 +231,14 @@ def about(worst: str) -> str:
     return f"; most affected: {worst}" if worst else ""
 
 
-def named(coordinates: Sequence[int], name: Name) -> str:
+def named(coordinates: Sequence[int], name: CoordinateName) -> str:
     return first_few([*map(name, coordinates)], VERDICT.most_named)
 
 
 # --- Draws of chains ------------------------------------------------------------------------------
 
 
-def not_stationary(v: Quality, name: Name) -> Iterator[Finding]:
+def not_stationary(v: Quality, name: CoordinateName) -> Iterator[Finding]:
     if v.moved:
         drift = v.moved.mixing.largest_drift
         if drift >= MOVES.drift:
@@ -246,7 +248,7 @@ def not_stationary(v: Quality, name: Name) -> Iterator[Finding]:
             yield Finding(level_of_drift(drift), why, OTHER_FORM)
 
 
-def starts_disagree(v: Quality, name: Name) -> Iterator[Finding]:
+def starts_disagree(v: Quality, name: CoordinateName) -> Iterator[Finding]:
     if v.moved:
         apart = float(v.moved.mixing.apart.max(initial=0.0))
         if apart >= MOVES.drift:
@@ -255,7 +257,7 @@ def starts_disagree(v: Quality, name: Name) -> Iterator[Finding]:
             yield Finding(level_of_drift(apart), why, (reparameterise(worst or "the program"), RUNS))
 
 
-def long_stays(v: Quality, name: Name) -> Iterator[Finding]:
+def long_stays(v: Quality, name: CoordinateName) -> Iterator[Finding]:
     """Sds of heavy tails hang on few of the chains, and so do tails that these seldom reach."""
     if v.made is DrawSource.MOVED and v.moved and v.moved.mixing.stays.any():
         worst = named(np.flatnonzero(v.moved.mixing.stays).tolist(), name)
@@ -267,7 +269,7 @@ def level_of_drift(sds: float) -> Level:
     return Level.USABLE if sds <= VERDICT.most_drift else Level.POOR
 
 
-def slow_moves(v: Quality, name: Name) -> Iterator[Finding]:
+def slow_moves(v: Quality, name: CoordinateName) -> Iterator[Finding]:
     """Of chains alone: draws that were chosen by weights are independent before they are moved."""
     if v.made is DrawSource.MOVED and v.moved:
         effective, chains = v.moved.mixing.fewest_effective, v.moved.chains
@@ -278,12 +280,12 @@ def slow_moves(v: Quality, name: Name) -> Iterator[Finding]:
             yield Finding(level, f"{why}{about(worst)}", OTHER_FORM)
 
 
-def worst_of(sizes: Array, name: Name, least: float = MOVES.drift) -> str:
+def worst_of(sizes: Array, name: CoordinateName, least: float = MOVES.drift) -> str:
     """The coordinates with the largest sizes, of those that are at least so large."""
     return named([int(k) for k in np.argsort(-sizes, kind="stable") if sizes[k] >= least], name)
 
 
-def divergent(v: Quality, name: Name) -> Iterator[Finding]:
+def divergent(v: Quality, name: CoordinateName) -> Iterator[Finding]:
     if v.made is DrawSource.MOVED and v.moved and v.moved.divergent > VERDICT.most_divergent:
         why = (
             f"{v.moved.divergent:.1%} of the HMC moves diverged, even with short steps: part of the "
@@ -292,7 +294,7 @@ def divergent(v: Quality, name: Name) -> Iterator[Finding]:
         yield Finding(Level.USABLE, why, OTHER_FORM)
 
 
-def heavy_tails(v: Quality, name: Name) -> Iterator[Finding]:
+def heavy_tails(v: Quality, name: CoordinateName) -> Iterator[Finding]:
     if heavy := [int(k) for k in np.argsort(-v.tails, kind="stable") if v.tails[k] > VERDICT.heavy_tail]:
         tails = f"the tails of {named(heavy, name)}, unconstrained, are so heavy"
         yield Finding(Level.USABLE, f"{tails} that means and sds may not exist; quantiles do", (QUANTILES,))
@@ -301,7 +303,7 @@ def heavy_tails(v: Quality, name: Name) -> Iterator[Finding]:
 # --- Earlier fits that stand for the rows before them ------------------------------------------
 
 
-def far_before(v: Quality, name: Name) -> Iterator[Finding]:
+def far_before(v: Quality, name: CoordinateName) -> Iterator[Finding]:
     """An earlier q that was not the posterior of the rows before it: later updates do not correct that."""
     levels = [level_of_earlier(quality) for quality in v.updates]
     if far := [k for k, level in enumerate(levels) if level is not Level.GOOD]:
@@ -329,7 +331,7 @@ def level_of_earlier(quality: WeightQuality) -> Level:
 # --- Modes ---------------------------------------------------------------------------------------
 
 
-def other_modes(v: Quality, name: Name) -> Iterator[Finding]:
+def other_modes(v: Quality, name: CoordinateName) -> Iterator[Finding]:
     """Modes that are no images of q's own."""
     if own := [mode for mode in v.modes if not mode.is_symmetric]:
         modes = "is another mode" if len(own) == 1 else f"are {len(own)} other modes"
@@ -342,7 +344,7 @@ def other_modes(v: Quality, name: Name) -> Iterator[Finding]:
             yield Finding(Level.POOR, f"there {modes}, {mass}", (correction(v), ONE_MODE))
 
 
-def symmetric_modes(v: Quality, name: Name) -> Iterator[Finding]:
+def symmetric_modes(v: Quality, name: CoordinateName) -> Iterator[Finding]:
     """Modes of the same height and curvature as q's own, as where labels can be exchanged."""
     if own := [mode for mode in v.modes if mode.is_symmetric]:
         affected = np.any([np.abs(mode.offset) >= 1 for mode in own], axis=0)
@@ -354,7 +356,7 @@ def symmetric_modes(v: Quality, name: Name) -> Iterator[Finding]:
         yield Finding(Level.USABLE, why, (IDENTIFY,))
 
 
-def mirror_images(v: Quality, name: Name) -> Iterator[Finding]:
+def mirror_images(v: Quality, name: CoordinateName) -> Iterator[Finding]:
     """Changes of sign, and exchanges, that leave the density as it is."""
     if v.images is not None and v.images.components:
         parts = [variables([name(k) for k in component]) for component in v.images.components]
@@ -369,7 +371,7 @@ def mirror_images(v: Quality, name: Name) -> Iterator[Finding]:
         yield Finding(Level.USABLE, why, (FIX_A_SIGN,))
 
 
-def exchanged_labels(v: Quality, name: Name) -> Iterator[Finding]:
+def exchanged_labels(v: Quality, name: CoordinateName) -> Iterator[Finding]:
     """Labels in another order that leave the density as it is."""
     if v.images is not None and not v.images.components:
         why = (

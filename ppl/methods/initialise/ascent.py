@@ -8,7 +8,7 @@ import numpy as np
 from ppl.kernel.advi.target import Array
 from ppl.methods.maximise.lockstep import Search
 from ppl.methods.maximise.quasi_newton import LimitedMemory, climb
-from ppl.methods.maximise.rules import UNTIL_STOPPED, Step, Stop
+from ppl.methods.maximise.rules import UNTIL_STOPPED, SearchPoint, Stop
 
 LBFGS_HISTORY = 20
 """Pairs of steps and gradients that L-BFGS keeps."""
@@ -32,7 +32,7 @@ def ascent(start: Array, most_steps: int, slope: float) -> Search[Top | None]:
     """
     rules, top = replace(UNTIL_STOPPED, iter=most_steps), None
 
-    def see(step: Step) -> bool:
+    def see(step: SearchPoint) -> bool:
         nonlocal top
         left = float(np.abs(step.gradient).max(initial=0.0))
         top = Top(step.u, step.value, left, left > slope and step.stop is Stop.ITERATIONS)

@@ -13,7 +13,7 @@ from ppl.kernel.advi.gaussian import LOG_2PI
 from ppl.kernel.advi.target import Array
 from ppl.methods.maximise.lockstep import Search
 from ppl.methods.maximise.quasi_newton import LimitedMemory, climb
-from ppl.methods.maximise.rules import UNTIL_STOPPED, Step
+from ppl.methods.maximise.rules import UNTIL_STOPPED, SearchPoint
 from ppl.records import dataclass, replace
 
 
@@ -41,7 +41,7 @@ LBFGS_PATH = PathLimits()
 
 
 @dataclass(frozen=True)
-class Curvature:
+class InverseHessian:
     """The inverse of minus the Hessian, D + B G B': D = diag(alpha) (dim,), B (dim, 2k), G (2k, 2k).
 
     With a leading axis it is one for each of several points: `times` and `colour` then do all at once.
@@ -52,9 +52,9 @@ class Curvature:
     core: Array
 
     @property
-    def each(self) -> "Iterator[Curvature]":
+    def each(self) -> "Iterator[InverseHessian]":
         """One after the other, where there is a leading axis."""
-        return map(Curvature, self.alpha, self.basis, self.core)
+        return map(InverseHessian, self.alpha, self.basis, self.core)
 
     def times(self, v: Array) -> Array:
         """The covariance times a vector (dim,)."""
@@ -125,11 +125,11 @@ class PathPoint:
     pairs: tuple[tuple[Array, Array], ...]
 
     @property
-    def curvature(self) -> Curvature:
+    def curvature(self) -> InverseHessian:
         return next(curvatures([self]).each)
 
 
-def curvatures(points: Sequence[PathPoint]) -> Curvature:
+def curvatures(points: Sequence[PathPoint]) -> InverseHessian:
     """Those of the points along a leading axis, where there are fewer pairs filled up with zeros."""
     n, dim, most = len(points), len(points[0].u), 2 * max(len(point.pairs) for point in points)
     alpha, basis, core = np.empty((n, dim)), np.zeros((n, dim, most)), np.zeros((n, most, most))
@@ -139,21 +139,21 @@ def curvatures(points: Sequence[PathPoint]) -> Curvature:
         at = slice(done, done := done + len(part.alpha))
         alpha[at] = part.alpha
         basis[at, :, : 2 * pairs], core[at, : 2 * pairs, : 2 * pairs] = part.basis, part.core
-    return Curvature(alpha, basis, core)
+    return InverseHessian(alpha, basis, core)
 
 
-def _alike(points: Sequence[PathPoint]) -> Curvature:
+def _alike(points: Sequence[PathPoint]) -> InverseHessian:
     """The same of points with equally many pairs."""
     pairs = np.array([point.pairs for point in points]).reshape(len(points), -1, 2, len(points[0].u))
     s, y = pairs.transpose(2, 0, 3, 1)
     return _curvature(np.array([point.alpha for point in points]), s, y)
 
 
-Watch = Callable[[PathPoint], bool]
+PathWatch = Callable[[PathPoint], bool]
 """Is shown every point of a path when it is reached; the path ends where it is true."""
 
 
-def lbfgs_path(start: Array, watch: Watch) -> Search[list[PathPoint]]:
+def lbfgs_path(start: Array, watch: PathWatch) -> Search[list[PathPoint]]:
     """The points of an L-BFGS ascent from `start` (dim,), the start left out.
 
     Of very many dimensions the path has no more steps than memory holds.
@@ -163,7 +163,7 @@ def lbfgs_path(start: Array, watch: Watch) -> Search[list[PathPoint]]:
     rules, memory = replace(UNTIL_STOPPED, iter=most_steps), LimitedMemory(LBFGS_PATH.history)
     path: list[PathPoint] = []
 
-    def see(step: Step) -> bool:
+    def see(step: SearchPoint) -> bool:
         if step.number == len(path) - 1:  # the line search failed
             return True
         if not path:
@@ -193,7 +193,7 @@ def _update_diagonal(alpha: Array, s: Array, y: Array) -> Array:
     return np.asarray(1 / (a / (b * alpha) + y**2 / b - a * s**2 / (b * c * alpha**2)))
 
 
-def _curvature(alpha: Array, s: Array, y: Array) -> Curvature:
+def _curvature(alpha: Array, s: Array, y: Array) -> InverseHessian:
     """The compact form of the L-BFGS inverse Hessian (Byrd, Nocedal and Schnabel 1994, eq. 2.21)."""
     scaled, k = alpha[..., None] * y, s.shape[-1]
     product = s.mT @ y
@@ -201,4 +201,4 @@ def _curvature(alpha: Array, s: Array, y: Array) -> Curvature:
     core = np.zeros((*alpha.shape[:-1], 2 * k, 2 * k))
     core[..., :k, k:], core[..., k:, :k] = -r_inverse, -r_inverse.mT
     core[..., k:, k:] = r_inverse.mT @ (np.eye(k) * product + y.mT @ scaled) @ r_inverse
-    return Curvature(alpha, np.concatenate([scaled, s], axis=-1), core)
+    return InverseHessian(alpha, np.concatenate([scaled, s], axis=-1), core)

@@ -16,7 +16,7 @@ SAME_HEIGHT = 1e-9
 
 
 @dataclass(frozen=True)
-class Mode:
+class StartingMode:
     """Where the log density (`value`) is highest, `scales` (dim,) of the curvature there, steps taken.
 
     `converged` is False where a gradient is left, as it is when the density has no maximum, or where the
@@ -47,7 +47,7 @@ class Remembered(Forwarding):
 
 def find_mode(
     target: Target, points: Sequence[Array], listen: Listener, method: str = "lbfgs", rules: Rules = STANS
-) -> Mode:
+) -> StartingMode:
     """The highest of the modes above `points`, (dim,) each; the log density is finite there.
 
     Ctrl-C ends the search at the highest point that it has seen.
@@ -59,7 +59,7 @@ def find_mode(
             listen(Progress(Phase.MODE, k, len(points)))
             modes.append(_above(seen, point, method, rules))
     except KeyboardInterrupt:
-        mode_ = Mode(seen.u, seen.value, np.ones(target.dim), 0, converged=False, interrupted=True)
+        mode_ = StartingMode(seen.u, seen.value, np.ones(target.dim), 0, converged=False, interrupted=True)
     else:
         highest = max(modes, key=lambda mode: mode.value)
         mode_ = next((mode for mode in modes if mode.value >= highest.value - SAME_HEIGHT), highest)
@@ -68,7 +68,7 @@ def find_mode(
     return mode_
 
 
-def _above(target: Target, start: Array, method: str, rules: Rules) -> Mode:
+def _above(target: Target, start: Array, method: str, rules: Rules) -> StartingMode:
     """The mode above a point, with the curvature that the path there shows."""
     first, *steps = maximise(target, start, method, rules)
     point, end = PathPoint(0, first.u, first.value, first.gradient, np.ones_like(start), ()), first
@@ -76,4 +76,4 @@ def _above(target: Target, start: Array, method: str, rules: Rules) -> Mode:
         point = next_point(point, end.u, end.value, end.gradient)
     variances = point.curvature.variances
     scales = np.sqrt(np.where(variances > 0, variances, 1.0))
-    return Mode(end.u, end.value, scales, end.number, end.converged, end.reason)
+    return StartingMode(end.u, end.value, scales, end.number, end.converged, end.reason)

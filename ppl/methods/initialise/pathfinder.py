@@ -17,7 +17,7 @@ from ppl.errors import InferenceError
 from ppl.kernel.advi.gaussian import LOG_2PI
 from ppl.kernel.advi.outcome import Listener, Phase, Progress, silent
 from ppl.kernel.advi.target import Array, Target
-from ppl.methods.initialise.lbfgs_path import Curvature, PathPoint, Watch, curvatures, lbfgs_path
+from ppl.methods.initialise.lbfgs_path import InverseHessian, PathPoint, PathWatch, curvatures, lbfgs_path
 from ppl.methods.maximise.lockstep import Search, answered, in_lockstep
 from ppl.methods.numerics.log_sums import log_sum_exp
 from ppl.records import dataclass
@@ -62,7 +62,7 @@ class Pathfinder:
     """
 
     mean: Array
-    curvature: Curvature
+    curvature: InverseHessian
     elbo: float
     steps: int
     draws: Array
@@ -100,7 +100,7 @@ def pathfinder(
 
 
 def best_on_path(
-    target: Target, start: Array, z: Array, arrives: Watch = lambda point: False
+    target: Target, start: Array, z: Array, arrives: PathWatch = lambda point: False
 ) -> Search[Pathfinder | None]:
     """The same, judged on the noise z; None where there is none, or the path `arrives` where others ended."""
     heights: list[float] = []
@@ -178,7 +178,7 @@ class Guess(NamedTuple):
     """A point of a path, and two Gaussians with its curvature: means (2, dim), noise (n, dim) about them."""
 
     point: PathPoint
-    curvature: Curvature
+    curvature: InverseHessian
     means: Array
     noise: Array
     half_log_det: float

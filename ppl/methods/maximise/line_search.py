@@ -43,7 +43,7 @@ class WolfeLimits(NamedTuple):
 WOLFE = WolfeLimits()
 
 
-class Point(NamedTuple):
+class LinePoint(NamedTuple):
     """A point (dim,), minus the log density there, and the gradient (dim,) of that."""
 
     u: Array
@@ -57,13 +57,13 @@ class Loss:
 
     evaluations: int = 0
 
-    def at(self, u: Array) -> Search[Point | None]:
+    def at(self, u: Array) -> Search[LinePoint | None]:
         """None where the log density or its gradient is not finite."""
         self.evaluations += 1
         value, gradient = yield u
         if not (np.isfinite(value) and np.isfinite(gradient).all()):
             return None
-        return Point(u, np.float64(-value), -gradient)
+        return LinePoint(u, np.float64(-value), -gradient)
 
 
 class Trial(NamedTuple):
@@ -75,11 +75,11 @@ class Trial(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Line:
+class SearchLine:
     """The line from `start` along `direction`, on which a first alpha was chosen."""
 
     loss: Loss
-    start: Point
+    start: LinePoint
     direction: Array
     first: np.float64
 
@@ -87,7 +87,7 @@ class Line:
     def slope(self) -> np.float64:
         return np.float64(self.start.slope @ self.direction)
 
-    def at(self, alpha: np.float64) -> Search[tuple[Trial, Point] | None]:
+    def at(self, alpha: np.float64) -> Search[tuple[Trial, LinePoint] | None]:
         point = yield from self.loss.at(self.start.u + alpha * self.direction)
         if point is None:
             return None
@@ -100,7 +100,7 @@ class Line:
         return bool(abs(trial.slope) <= -WOLFE.curvature * self.slope)
 
 
-def search(line: Line) -> Search[tuple[np.float64, Point] | None]:
+def search(line: SearchLine) -> Search[tuple[np.float64, LinePoint] | None]:
     """An alpha that meets the Wolfe conditions and its point, from `line.first` on; None if there is none."""
     before = Trial(np.float64(WOLFE.smallest_alpha), line.start.loss, line.slope)
     alpha, failures, expansions = line.first, 0, 0
@@ -122,7 +122,7 @@ def search(line: Line) -> Search[tuple[np.float64, Point] | None]:
     return None
 
 
-def _zoom(line: Line, low: Trial, high: Trial) -> Search[tuple[np.float64, Point] | None]:
+def _zoom(line: SearchLine, low: Trial, high: Trial) -> Search[tuple[np.float64, LinePoint] | None]:
     """The same between two alphas, of which `low` has the lower loss."""
     count = 0
     while abs(low.alpha - high.alpha) >= WOLFE.narrowest:
@@ -142,7 +142,9 @@ def _zoom(line: Line, low: Trial, high: Trial) -> Search[tuple[np.float64, Point
     return None
 
 
-def _inside(line: Line, low: Trial, high: Trial, alpha: np.float64) -> Search[tuple[Trial, Point] | None]:
+def _inside(
+    line: SearchLine, low: Trial, high: Trial, alpha: np.float64
+) -> Search[tuple[Trial, LinePoint] | None]:
     """The point at alpha, or nearer to the smaller end where there is no density."""
     end = min(low.alpha, high.alpha)
     while (point := (yield from line.at(alpha))) is None:

@@ -14,14 +14,14 @@ from ppl.kernel.advi.target import Array, Target
 T = TypeVar("T")
 Evaluated = tuple[float, Array]
 """The log density at a point and its gradient (dim,)."""
-Density = Callable[[Array], Evaluated]
+EvaluateDensities = Callable[[Array], Evaluated]
 Search = Generator[Array, Evaluated, T]
 """Asks for points (dim,) and returns a result."""
 FEWEST_AT_ONCE = 4
 """Points that are evaluated in a batch: four cost as much as 1.3 to 4.4 alone, two as 1.6 to 4."""
 
 
-def answered(density: Density, search: Search[T]) -> T:
+def answered(density: EvaluateDensities, search: Search[T]) -> T:
     """The result of a search alone."""
     try:
         asked = next(search)

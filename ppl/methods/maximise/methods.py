@@ -7,9 +7,9 @@ import numpy as np
 from ppl.kernel.advi.target import Array, Target
 from ppl.methods.maximise.newton import climb_by_newton
 from ppl.methods.maximise.quasi_newton import Dense, LimitedMemory, steps
-from ppl.methods.maximise.rules import STANS, Rules, Step, Stop
+from ppl.methods.maximise.rules import STANS, Rules, SearchPoint, Stop
 
-METHODS: dict[str, Callable[[Target, Array, Rules], Iterator[Step]]] = {
+METHODS: dict[str, Callable[[Target, Array, Rules], Iterator[SearchPoint]]] = {
     "lbfgs": lambda target, start, rules: steps(
         target.log_density_gradient, start, rules, LimitedMemory(rules.history_size)
     ),
@@ -18,12 +18,14 @@ METHODS: dict[str, Callable[[Target, Array, Rules], Iterator[Step]]] = {
 }
 
 
-def maximise(target: Target, start: Array, method: str = "lbfgs", rules: Rules = STANS) -> Iterator[Step]:
+def maximise(
+    target: Target, start: Array, method: str = "lbfgs", rules: Rules = STANS
+) -> Iterator[SearchPoint]:
     """The path from `start` (dim,), where the log density is finite, to a maximum; its end has a `stop`.
 
     `method` is a key of METHODS.
     """
     if not len(start):
-        yield Step(start, target.log_density(start), np.zeros(0), stop=Stop.GRADIENT)
+        yield SearchPoint(start, target.log_density(start), np.zeros(0), stop=Stop.GRADIENT)
         return
     yield from METHODS[method](target, start, rules)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ppl.kernel.advi.target import Array, Target
-from ppl.methods.maximise.rules import NEWTON_GAIN, Rules, Step, Stop
+from ppl.methods.maximise.rules import NEWTON_GAIN, Rules, SearchPoint, Stop
 
 STENCIL = ((-2, 1 / 12), (-1, -2 / 3), (1, 2 / 3), (2, -1 / 12))
 """Offsets and weights of the central difference of fourth order."""
@@ -32,13 +32,13 @@ class NewtonLimits(NamedTuple):
 NEWTON_LIMITS = NewtonLimits()
 
 
-def climb_by_newton(target: Target, start: Array, rules: Rules) -> Iterator[Step]:
+def climb_by_newton(target: Target, start: Array, rules: Rules) -> Iterator[SearchPoint]:
     """The steps from `start` (dim,) on, where the log density is finite; the last has a `stop`.
 
     The last step is a Newton step of length 1, where that gains; one of Stan's may be up to twice as long.
     """
     value, gradient = target.log_density_gradient(start)
-    here = Step(start, value, gradient)
+    here = SearchPoint(start, value, gradient)
     yield here
     while not here.stop:
         direction = _direction(here.gradient, stencil_hessian(target, here.u))
@@ -51,7 +51,7 @@ def climb_by_newton(target: Target, start: Array, rules: Rules) -> Iterator[Step
         yield here
 
 
-def _step(target: Target, here: Step, direction: Array) -> Step:
+def _step(target: Target, here: SearchPoint, direction: Array) -> SearchPoint:
     """The longest of the halved steps at which the log density is no lower, or no step at all."""
     alpha, tried = _longest_gain(target, here, direction)
     evaluations = here.evaluations + len(STENCIL) * target.dim + tried + 1
@@ -59,7 +59,7 @@ def _step(target: Target, here: Step, direction: Array) -> Step:
     return _step_by(target, after, alpha * direction) if alpha else after
 
 
-def _step_by(target: Target, here: Step, by: Array) -> Step:
+def _step_by(target: Target, here: SearchPoint, by: Array) -> SearchPoint:
     value, gradient = target.log_density_gradient(here.u + by)
     return replace(here, u=here.u + by, value=value, gradient=gradient, length=float(np.linalg.norm(by)))
 
@@ -79,7 +79,7 @@ def _direction(gradient: Array, hessian: Array) -> Array:
     return np.asarray(vectors @ ((vectors.T @ gradient) / np.abs(curvatures)))
 
 
-def _longest_gain(target: Target, here: Step, direction: Array) -> tuple[float, int]:
+def _longest_gain(target: Target, here: SearchPoint, direction: Array) -> tuple[float, int]:
     """The longest of the halved alphas that gains, 0 for none, and how many were tried."""
     alpha, tried = NEWTON_LIMITS.longest, 0
     while alpha >= NEWTON_LIMITS.longest * NEWTON_LIMITS.shortest:

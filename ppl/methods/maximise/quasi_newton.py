@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ppl.kernel.advi.target import Array
-from ppl.methods.maximise.line_search import WOLFE, Line, Loss, Point, Trial, cubic_minimum, search
-from ppl.methods.maximise.lockstep import Density, Search
-from ppl.methods.maximise.rules import CONFIRMED_GAIN, EPSILON, Rules, Step, Stop
+from ppl.methods.maximise.line_search import WOLFE, LinePoint, Loss, SearchLine, Trial, cubic_minimum, search
+from ppl.methods.maximise.lockstep import EvaluateDensities, Search
+from ppl.methods.maximise.rules import CONFIRMED_GAIN, EPSILON, Rules, SearchPoint, Stop
 from ppl.records import dataclass, replace
 
 
@@ -104,19 +104,21 @@ Curvature = LimitedMemory | Dense
 """What the last steps tell of the inverse Hessian."""
 
 
-class Found(NamedTuple):
+class Iterate(NamedTuple):
     """A step: where it leads, its direction and alpha, the alpha tried first, if it reset the Hessian."""
 
-    point: Point
+    point: LinePoint
     direction: Array
     alpha: np.float64
     first: np.float64
     reset: bool
 
 
-def steps(density: Density, start: Array, rules: Rules, curvature: Curvature) -> Iterator[Step]:
+def steps(
+    density: EvaluateDensities, start: Array, rules: Rules, curvature: Curvature
+) -> Iterator[SearchPoint]:
     """The steps of `climb` as they are made."""
-    past = deque[Step]()
+    past = deque[SearchPoint]()
     search = climb(start, rules, curvature, past.append)
     asked = next(search, None)
     while asked is not None:
@@ -132,7 +134,7 @@ def climb(
     start: Array,
     rules: Rules,
     curvature: Curvature,
-    see: Callable[[Step], bool | None],
+    see: Callable[[SearchPoint], bool | None],
     unit_start: bool = False,
 ) -> Search[None]:
     """Steps from `start` (dim,) on, none where the log density is not finite; the last has a `stop`.
@@ -146,7 +148,7 @@ def climb(
     """
     loss = Loss()
     here = yield from loss.at(start)
-    if here is None or see(Step(start, float(-here.loss), -here.slope)):
+    if here is None or see(SearchPoint(start, float(-here.loss), -here.slope)):
         return
     number, direction = 0, -here.slope
     met: Stop | None = None
@@ -157,7 +159,11 @@ def climb(
         step = yield from _step(loss, here, direction, last, alpha, unit_start)
         if step is None:
             end, slope = met or Stop.LINE_SEARCH, -here.slope
-            see(Step(here.u, float(-here.loss), slope, number - 1, evaluations=loss.evaluations, stop=end))
+            see(
+                SearchPoint(
+                    here.u, float(-here.loss), slope, number - 1, evaluations=loss.evaluations, stop=end
+                )
+            )
             return
         before, here = here, step.point
         displacement, change = here.u - before.u, here.slope - before.slope
@@ -171,7 +177,7 @@ def climb(
         ends, met = stop is Stop.ITERATIONS or bool(stop and confirmed), stop
         sizes = (float(np.linalg.norm(displacement)), float(step.alpha), float(step.first))
         known = (*sizes, loss.evaluations, note, stop if ends else None)
-        if see(Step(here.u, float(-here.loss), -here.slope, number, *known)) or ends:
+        if see(SearchPoint(here.u, float(-here.loss), -here.slope, number, *known)) or ends:
             return
 
 
@@ -180,30 +186,30 @@ class _Last(NamedTuple):
 
     direction: Array
     alpha: np.float64
-    start: Point
+    start: LinePoint
 
 
 def _step(
-    loss: Loss, here: Point, direction: Array, last: _Last | None, alpha: float, unit_start: bool
-) -> Search[Found | None]:
+    loss: Loss, here: LinePoint, direction: Array, last: _Last | None, alpha: float, unit_start: bool
+) -> Search[Iterate | None]:
     """Along the direction, else straight downhill; None where neither leads down."""
     if last is not None:
         first = np.float64(1.0) if unit_start else _first_alpha(here, last)
-        if point := (yield from search(Line(loss, here, direction, first))):
-            return Found(point[1], direction, point[0], first, reset=False)
+        if point := (yield from search(SearchLine(loss, here, direction, first))):
+            return Iterate(point[1], direction, point[0], first, reset=False)
     downhill, begin = -here.slope, np.float64(alpha)
-    point = yield from search(Line(loss, here, downhill, begin))
-    return point and Found(point[1], downhill, point[0], begin, reset=True)
+    point = yield from search(SearchLine(loss, here, downhill, begin))
+    return point and Iterate(point[1], downhill, point[0], begin, reset=True)
 
 
-def _first_alpha(here: Point, last: _Last) -> np.float64:
+def _first_alpha(here: LinePoint, last: _Last) -> np.float64:
     """Interpolated from the step before, at most 1, which is right for a Hessian that is."""
     slope = np.float64(last.start.slope @ last.direction)
     end = Trial(last.alpha, here.loss - last.start.loss, np.float64(here.slope @ last.direction))
     return min(np.float64(1.0), 1.01 * cubic_minimum(slope, end, WOLFE.smallest_alpha, 1.0))
 
 
-def _stop(rules: Rules, number: int, before: Point, here: Point, direction: Array) -> Stop | None:
+def _stop(rules: Rules, number: int, before: LinePoint, here: LinePoint, direction: Array) -> Stop | None:
     """The first of Stan's rules that is met after a step, in its order."""
     gain, moved = abs(before.loss - here.loss), here.u - before.u
     size = max(abs(here.loss), 1.0)

@@ -73,7 +73,7 @@ CHANGES = (Stop.OBJECTIVE, Stop.GRADIENT, Stop.PARAMETERS, Stop.RELATIVE_OBJECTI
 
 
 @dataclass(frozen=True)
-class Step:
+class SearchPoint:
     """A point of the path, `u` (dim,), with the log density and its gradient (dim,) there.
 
     `length` is that of the step, `alpha` its size in units of the direction and `first_alpha` the size that

@@ -18,7 +18,7 @@ from ppl.kernel.advi.triangular import dense, diagonal_of
 from ppl.methods.initialise.pathfinder import pathfinder
 from ppl.methods.moves.ending import MOVES, begun, most_gradients, until_stationary
 from ppl.methods.moves.sampler import Sampler
-from ppl.methods.nuts.chain import Chain, Draws
+from ppl.methods.nuts.chain import Chain, NutsDraws
 from ppl.methods.run.settings import SampleSettings
 
 
@@ -62,7 +62,7 @@ def run_batch(
                 f"The chains could not be moved: {why}. Start elsewhere, or use NUTS."
             ) from None
         moves = -(-settings.num_samples // own)
-        drawn = list[Draws]()
+        drawn = list[NutsDraws]()
         try:
             for number in range(moves):
                 listen(Progress(Phase.SAMPLING, number * own, settings.num_samples))
@@ -75,8 +75,8 @@ def run_batch(
     chains = []
     for k in range(len(inits)):
         each = (joined(x[:, k :: len(inits)])[: settings.num_samples] for x in (u, statistics))
-        none = Draws(np.empty((0, target.dim)), np.empty((0, statistics.shape[-1])))
-        chains.append(Chain(none, Draws(*each), variances, sampler.step))
+        none = NutsDraws(np.empty((0, target.dim)), np.empty((0, statistics.shape[-1])))
+        chains.append(Chain(none, NutsDraws(*each), variances, sampler.step))
     return chains
 
 
@@ -107,14 +107,16 @@ def warm_up(sampler: Sampler, groups: int, most: int, listen: Listener) -> None:
         until_stationary(sampler, origin, gradients, MOVES.fewest_effective, groups, tell, stages)
 
 
-def one_move(sampler: Sampler) -> Draws:
+def one_move(sampler: Sampler) -> NutsDraws:
     """Positions and `STATISTICS` of all chains after one more move, which adapts nothing."""
     (u,), (log_p,) = sampler.stage(1, rate=0.0)
     last, change = sampler.last, float(np.log(diagonal_of(sampler.metric)).sum())
     count = np.full(len(u), last.length, dtype=float)
     depth = np.ceil(np.log2(count + 1))
     energy = last.energy + change
-    return Draws(u, np.column_stack([log_p, last.chance, last.steps, depth, count, last.divergent, energy]))
+    return NutsDraws(
+        u, np.column_stack([log_p, last.chance, last.steps, depth, count, last.divergent, energy])
+    )
 
 
 def joined(each: Array) -> Array:

@@ -16,7 +16,7 @@ from ppl.kernel.advi.outcome import Listener, Phase, Progress, silent
 from ppl.kernel.advi.target import Array, Target
 from ppl.methods.moves.funnels import Funnels
 from ppl.methods.moves.metric import metric_of
-from ppl.methods.moves.mixing import Mixing, Stage, about_modes, compare, joined
+from ppl.methods.moves.mixing import Mixing, MoveStage, about_modes, compare, joined
 from ppl.methods.moves.sampler import SAMPLER, Adapted, Sampler, all_of
 from ppl.methods.moves.trajectories import chains_at
 from ppl.records import dataclass, field, replace
@@ -124,7 +124,7 @@ class StageEnd(NamedTuple):
     """
 
     stages: int
-    kept: tuple[Stage, ...]
+    kept: tuple[MoveStage, ...]
     entered: tuple[bool, ...]
     would_do: int
     sampler: Mapping[str, Any]
@@ -217,7 +217,7 @@ def until_stationary(
 
     A stuck chain gives its place to another of its group, of so many; of 0 groups, to none.
     """
-    kept, entered = list[Stage](), list[bool]()  # whether its moves were those that enter necks
+    kept, entered = list[MoveStage](), list[bool]()  # whether its moves were those that enter necks
     straight_at_first, first, would_do = starts_right or sampler.funnels is not None, 0, 0
     if (left := journal.recall(RECORDED, sampler.rng)) is not None:
         first, kept, entered, would_do = left.stages, [*left.kept], [*left.entered], left.would_do
@@ -230,7 +230,7 @@ def until_stationary(
         came, spent, straight = sampler.chains.u, sampler.gradients, sampler.straight_moves
         sampler.target = sampler.target.for_many_points(spent)
         u, log_p = sampler.stage(moves, SAMPLER.learning_rate / (1 + number / 4))
-        stage = Stage(u, log_p, nearest(u, centres))
+        stage = MoveStage(u, log_p, nearest(u, centres))
         if number == 0:
             if groups:
                 free_stuck(sampler, came, groups)
@@ -267,7 +267,7 @@ def nearest(u: Array, centres: Array) -> NDArray[np.intp]:
     return index
 
 
-def _moved(before: Stage, after: Stage, sampler: Sampler, centres: Array, spent: int) -> Moved:
+def _moved(before: MoveStage, after: MoveStage, sampler: Sampler, centres: Array, spent: int) -> Moved:
     chains = before.u.shape[1]
     u = np.concatenate([before.draws, after.draws])
     return Moved(

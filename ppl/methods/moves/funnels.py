@@ -77,7 +77,7 @@ STEEPEST = 60.0
 """The log of a precision is kept below it."""
 
 
-class Shape(NamedTuple):
+class DrivenShape(NamedTuple):
     """Of driven coordinates, given standardised points x (n, dim): what their conditional Gaussians are of.
 
     `prior` (n, driven) is exp(q x + e), `precision` that and P, `share` what is the prior's of it, and
@@ -114,13 +114,13 @@ class Funnels:
     narrow: Array
     wide: Array
 
-    def shape(self, x: Array) -> Shape:
+    def shape(self, x: Array) -> DrivenShape:
         prior = np.exp(np.clip(x @ self.slopes.T + self.offsets, -STEEPEST, STEEPEST))
         precision = self.own + prior
         dim = x.shape[1]
         narrow = self.narrow[:, 0] + x @ self.narrow[:, 1 : 1 + dim].T + self.narrow[:, -1] / np.sqrt(prior)
         wide = self.wide[:, 0] + x @ self.wide[:, 1 : 1 + dim].T + x**2 @ self.wide[:, 1 + dim :].T
-        return Shape(precision, prior / precision, narrow, wide, self.narrow[:, -1] / np.sqrt(prior))
+        return DrivenShape(precision, prior / precision, narrow, wide, self.narrow[:, -1] / np.sqrt(prior))
 
     def straight(self, u: Array) -> Array:
         """Points u (n, dim) in the coordinates z (n, dim)."""
@@ -129,14 +129,14 @@ class Funnels:
         z[:, self.driven] = (z[:, self.driven] - shape.mean) * np.sqrt(shape.precision)
         return z
 
-    def back(self, z: Array) -> tuple[Array, Array, Shape]:
+    def back(self, z: Array) -> tuple[Array, Array, DrivenShape]:
         """The points u (n, dim), the log-Jacobian (n,) of u by z, and the shape there."""
         shape, x = self.shape(z), z.copy()
         x[:, self.driven] = shape.mean + z[:, self.driven] / np.sqrt(shape.precision)
         change = np.log(self.sds).sum() - 0.5 * np.log(shape.precision).sum(axis=1)
         return self.centre + self.sds * x, change, shape
 
-    def pulled_back(self, slope: Array, z: Array, shape: Shape) -> Array:
+    def pulled_back(self, slope: Array, z: Array, shape: DrivenShape) -> Array:
         """The gradient (n, dim) by z of a log density and the log-Jacobian, from that by u, (n, dim)."""
         slope, dim = slope * self.sds, z.shape[1]
         by, share, sd = slope[:, self.driven], shape.share, 1 / np.sqrt(shape.precision)
@@ -350,7 +350,7 @@ def fitted(x: Array, judged: Array, i: int, drivers: Sequence[int], others: Sequ
     One driver after the other is added while the other positions gain.
     """
     features, drivers = chosen_features(x, i, drivers, others), list(drivers)
-    own, other = (Given.of(each, i, drivers, features) for each in (x, judged))
+    own, other = (DrivenCoordinate.of(each, i, drivers, features) for each in (x, judged))
     (_, variance), (off, judged_variance) = gaussian_of(own), gaussian_of(other)
     start = [-np.log(variance) - 1.0, -np.log(variance) - 2.0]
     signs = (np.array([*start, *([3.0 * sign] * len(drivers))]) for sign in (-1.0, 1.0))
@@ -364,7 +364,7 @@ def fitted(x: Array, judged: Array, i: int, drivers: Sequence[int], others: Sequ
         if not rest or sizes.max() < FUNNELS.score:
             break
         more = [*drivers, rest[int(np.argmax(sizes))]]
-        wider, judged_wider = (Given.of(each, i, more, features) for each in (x, judged))
+        wider, judged_wider = (DrivenCoordinate.of(each, i, more, features) for each in (x, judged))
         next_best = scored(wider, np.append(best.theta, 0.0))
         more_gain = sure(judged_wider.log_likelihoods(next_best) - gaussian)
         if more_gain < gain + FUNNELS.gain:
@@ -373,7 +373,7 @@ def fitted(x: Array, judged: Array, i: int, drivers: Sequence[int], others: Sequ
     return fit_of(i, x.shape[1], drivers, features, best, gain)
 
 
-def gaussian_of(given: "Given") -> tuple[Array, float]:
+def gaussian_of(given: "DrivenCoordinate") -> tuple[Array, float]:
     """What a mean without squares leaves (n,), and its variance."""
     linear = given.wide[:, : -given.v.shape[1]]
     off = given.y - linear @ least_squares(linear, given.y, np.ones(len(given.y)))
@@ -407,7 +407,7 @@ def chosen_features(x: Array, i: int, drivers: Sequence[int], others: Sequence[i
     return [rest[k] for k in np.argsort(-sizes, kind="stable")[: FUNNELS.features]]
 
 
-class Given(NamedTuple):
+class DrivenCoordinate(NamedTuple):
     """A coordinate y (n,), its drivers v (n, drivers), and what its means where all and nothing of its
     precision is the prior's are linear in: in the neck no driver moves it, else as in a banana.
     """
@@ -418,7 +418,7 @@ class Given(NamedTuple):
     wide: Array
 
     @classmethod
-    def of(cls, x: Array, i: int, drivers: Sequence[int], features: Sequence[int]) -> "Given":
+    def of(cls, x: Array, i: int, drivers: Sequence[int], features: Sequence[int]) -> "DrivenCoordinate":
         narrow = np.concatenate([np.ones((len(x), 1)), x[:, features]], axis=1)
         v = x[:, drivers]
         return cls(x[:, i], v, narrow, np.concatenate([narrow, v, v**2], axis=1))
@@ -462,7 +462,7 @@ def least_squares(design: Array, y: Array, weights: Array) -> Array:
     return np.asarray(np.linalg.solve(square + ridge, weighted.T @ y))
 
 
-def scored(given: Given, theta: Array) -> Scored:
+def scored(given: DrivenCoordinate, theta: Array) -> Scored:
     """The maximum of the likelihood from theta, by Fisher scoring."""
     best, step = Scored(-np.inf, theta, np.zeros(0)), 1.0
     for _ in range(FUNNELS.steps):

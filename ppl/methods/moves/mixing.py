@@ -39,7 +39,7 @@ NUMBERS_COMPARED = 2**22
 """Numbers of a comparison in memory."""
 
 
-class Stage(NamedTuple):
+class MoveStage(NamedTuple):
     """Positions u (moves, chains, dim) after each move, their log densities and modes (moves, chains)."""
 
     u: Array
@@ -52,9 +52,9 @@ class Stage(NamedTuple):
         return self.u.reshape(-1, self.u.shape[-1])
 
 
-def joined(stages: Sequence[Stage]) -> Stage:
+def joined(stages: Sequence[MoveStage]) -> MoveStage:
     """All of them as one."""
-    return Stage(*map(np.concatenate, zip(*stages, strict=True)))
+    return MoveStage(*map(np.concatenate, zip(*stages, strict=True)))
 
 
 class Mixing(NamedTuple):
@@ -81,7 +81,7 @@ class Mixing(NamedTuple):
         return float(self.effective.min(initial=np.inf))
 
 
-def compare(before: Stage, after: Stage) -> Mixing:
+def compare(before: MoveStage, after: MoveStage) -> Mixing:
     """Two stages of the same chains, positions about the mean of their mode.
 
     Moves seldom lead from mode to mode, so that chains of several would never seem mixed.

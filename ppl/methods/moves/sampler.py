@@ -68,7 +68,7 @@ class Adapted(NamedTuple):
     factor: Array
 
 
-class Positions(NamedTuple):
+class ChainPositions(NamedTuple):
     """Positions u (moves, chains, dim) after each move, and their log densities (moves, chains)."""
 
     u: Array
@@ -141,7 +141,7 @@ class Sampler:
         for name in CARRIED:
             setattr(self, name, state[name])
 
-    def stage(self, moves: int, rate: float = SAMPLER.learning_rate) -> Positions:
+    def stage(self, moves: int, rate: float = SAMPLER.learning_rate) -> ChainPositions:
         """The positions after each of so many moves.
 
         The step size learns at this rate, and then the metric, from these positions. At a rate of 0 neither
@@ -169,7 +169,7 @@ class Sampler:
                 log_p.append(log_density - own.outside(at)[1] if own else log_density)
         self.moves += moves
         self.straight_moves += moves if own else 0
-        positions = Positions(put_back(self.target, np.array(u)), np.array(log_p))
+        positions = ChainPositions(put_back(self.target, np.array(u)), np.array(log_p))
         anew = own or (positions.u[-1] != u[-1]).any()
         self.chains = chains_at(self.target, positions.u[-1]) if anew else chains.rescaled(inverse, factor)
         self.gradients += (2 if own else 1) * len(self.chains.u) if anew else 0

@@ -17,8 +17,8 @@ from ppl.kernel.advi.parts import row_parts
 from ppl.kernel.advi.target import Array
 from ppl.methods.nested.blocks import BLOCK_MODES, Blocks, modes
 from ppl.methods.nested.conditional import (
+    BlockShapes,
     Conditional,
-    Shape,
     by_coefficients,
     coefficients,
     conditional,
@@ -119,7 +119,7 @@ class BlockDraws:
     """
 
     blocks: Blocks
-    shape: Shape
+    shape: BlockShapes
     start: Callable[[Array], Array]
     frames: Frames | None = None
     trends: BlockTrends | None = None

@@ -264,7 +264,7 @@ def student_inverse(squares: Array, width: int) -> Array:
 # --- Where blocks lie ----------------------------------------------------------------------------
 
 
-class Shape(NamedTuple):
+class BlockShapes(NamedTuple):
     """Where blocks lie beside their modes, in sds of the curvature there: centres (g, w), scales (g, w, w);
     and the polynomials that their densities are fitted by, unless these are normals by the curvature.
     """
@@ -275,7 +275,7 @@ class Shape(NamedTuple):
     by_curvature: bool = False
 
 
-def shape_of(blocks: Blocks, outer: Array, modes: Modes) -> Shape:
+def shape_of(blocks: Blocks, outer: Array, modes: Modes) -> BlockShapes:
     """The shape of the blocks by their modes at a few outer points (n, d), of which the first is a mode."""
     width, own = blocks.structure.width, modes.scales
     *fewer, richest = (Polynomials.of(width, degree) for degree in CONDITIONAL.degrees[width])
@@ -290,7 +290,7 @@ def shape_of(blocks: Blocks, outer: Array, modes: Modes) -> Shape:
                 break
     inverse = inverses(own[:1])
     offsets = times(inverse, refined.centres - modes.at[:1])[0]
-    shape = Shape(offsets, (inverse @ refined.scales)[0], richest)
+    shape = BlockShapes(offsets, (inverse @ refined.scales)[0], richest)
     best = about(blocks, outer, modes, shape)
     simpler_ones = [shape._replace(basis=basis) for basis in fewer]
     if width > 1 and is_normal(refined):
@@ -325,7 +325,7 @@ def is_normal(each: Conditional) -> bool:
     return bool((np.abs(off) < CONDITIONAL.like_normal).all())
 
 
-def about(blocks: Blocks, outer: Array, modes: Modes, shape: Shape) -> Conditional:
+def about(blocks: Blocks, outer: Array, modes: Modes, shape: BlockShapes) -> Conditional:
     """The densities of the blocks at outer points (n, d), of a shape about their modes."""
     own = modes.scales
     if shape.by_curvature:
@@ -347,7 +347,7 @@ def distance(a: Conditional, b: Conditional) -> Array:
     return np.concatenate(distances)
 
 
-def conditional(blocks: Blocks, outer: Array, modes: Modes, shape: Shape) -> Conditional:
+def conditional(blocks: Blocks, outer: Array, modes: Modes, shape: BlockShapes) -> Conditional:
     """The densities of the blocks at outer points (n, d), by their modes there.
 
     Where polynomials do not settle the mode, of which only the place was looked for, is found with its

@@ -32,7 +32,7 @@ class CouplingLimits(NamedTuple):
 COUPLINGS = CouplingLimits()
 
 
-class Curvature(NamedTuple):
+class MinusHessian(NamedTuple):
     """Minus the Hessian (dim, dim) by differences of gradients, and what may be rounding in it."""
 
     values: Array
@@ -40,7 +40,7 @@ class Curvature(NamedTuple):
 
 
 def couplings(
-    curvature: Curvature, touched: NDArray[np.bool_], free: NDArray[np.bool_]
+    curvature: MinusHessian, touched: NDArray[np.bool_], free: NDArray[np.bool_]
 ) -> tuple[list[Array], NDArray[np.bool_]]:
     """The weights (dim,) of sums of `free` coordinates (dim,), and which meet (dim, dim) without these."""
     values, graph, directions = curvature.values.copy(), touched.copy(), list[Array]()
@@ -63,7 +63,7 @@ def couplings(
     return directions, graph
 
 
-def are_constant(sums: Sequence[Array], rest: NDArray[np.bool_], elsewhere: Curvature) -> bool:
+def are_constant(sums: Sequence[Array], rest: NDArray[np.bool_], elsewhere: MinusHessian) -> bool:
     """Whether elsewhere too those sums are all by which coordinates meet that do not in `rest` (dim, dim)."""
     weights = np.array(sums)
     members = (weights != 0).any(axis=0)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ppl.kernel.advi.target import Array, Target
 from ppl.methods.nested.adjacency import Graph, Indices
-from ppl.methods.nested.couplings import COUPLINGS, Curvature, are_constant, couplings
+from ppl.methods.nested.couplings import COUPLINGS, MinusHessian, are_constant, couplings
 from ppl.methods.nested.graph import (
     GRAPH,
     changes,
@@ -185,13 +185,13 @@ def is_dense(graph: Graph, structure: Structure) -> bool:
     return bool(inside >= STRUCTURE.dense * (structure.filled.sum(axis=1) ** 2).sum())
 
 
-def curvature(target: Target, u: Array, rng: np.random.Generator) -> Curvature:
+def curvature(target: Target, u: Array, rng: np.random.Generator) -> MinusHessian:
     """That between all pairs of coordinates, at distant points if the target is not quadratic."""
     steps, (values, noise) = steps_of(target.dim, rng), np.zeros((2, target.dim, target.dim))
     for part, change, size in changes(target, u, steps, np.eye(target.dim, dtype=bool)):
         values[part] = -change / steps[part, None]
         noise[part] = COUPLINGS.noise * size / np.abs(steps[part, None])
-    return Curvature(values, noise)
+    return MinusHessian(values, noise)
 
 
 def small_blocks(target: Target, u: Array, rng: np.random.Generator) -> Structure | None:

@@ -44,7 +44,7 @@ HOPELESS = 0.02
 """The effective share of the draws of two mixtures below which none is found for many outer coordinates."""
 
 
-class Drawn(NamedTuple):
+class WeightedPoints(NamedTuple):
     """Points (n, dim) in parts, log densities of the target and of what they are drawn from, and weights.
 
     `log_rough` (n,) are log weights by Laplace's approximation of the rest, nan if it is not known,
@@ -98,11 +98,11 @@ class Drawn(NamedTuple):
         return float(np.exp(lost - np.logaddexp(lost, total)))
 
 
-Given = BlockDraws | FieldDraws
+InnerDraws = BlockDraws | FieldDraws
 """What draws of the rest are made by."""
 
 
-def given(marginal: Marginal, mixture: Mixture, n: int, rng: np.random.Generator) -> Given:
+def given(marginal: Marginal, mixture: Mixture, n: int, rng: np.random.Generator) -> InnerDraws:
     """A field's Gaussians; of blocks densities, that are shaped by a few of them. n draws will be made."""
     near = mixture.undefended
     match marginal.inner:
@@ -142,7 +142,7 @@ def outer_points(rounds: Sequence[Round], outer: Indices) -> Array:
     return np.concatenate([each.u[:, outer] for each in rounds])
 
 
-def drawn(peak: Peak, mixture: Mixture, n: int, rng: np.random.Generator) -> Drawn:
+def drawn(peak: Peak, mixture: Mixture, n: int, rng: np.random.Generator) -> WeightedPoints:
     """Weighted draws, of which n would do: of a first mixture, and of better ones where weights are uneven.
 
     They are more where the weights have a variance, but few draws count.
@@ -180,7 +180,7 @@ def drawn(peak: Peak, mixture: Mixture, n: int, rng: np.random.Generator) -> Dra
     return all_rounds._replace(missed=misses(rounds, marginal, own, rng))
 
 
-def together(rounds: Sequence[Round], outer: Indices) -> Drawn:
+def together(rounds: Sequence[Round], outer: Indices) -> WeightedPoints:
     """All draws of the rounds as those of one mixture (Cornuet, Marin, Mira and Robert 2012, equation 3).
 
     So a place that a later mixture leaves out has the draws and the density of an earlier one.
@@ -189,10 +189,10 @@ def together(rounds: Sequence[Round], outer: Indices) -> Drawn:
     log_p, log_given, about, unsure = map(np.concatenate, arrays)
     log_outer = density_of([each.batch(outer) for each in rounds])(outer_points(rounds, outer))
     log_q = log_given + log_outer
-    return Drawn(parts, log_p, log_q, about - log_outer, unsure, psis(finite(log_p - log_q)))
+    return WeightedPoints(parts, log_p, log_q, about - log_outer, unsure, psis(finite(log_p - log_q)))
 
 
-def misses(rounds: Sequence[Round], marginal: Marginal, own: Given, rng: np.random.Generator) -> float:
+def misses(rounds: Sequence[Round], marginal: Marginal, own: InnerDraws, rng: np.random.Generator) -> float:
     """The share of the posterior that the draws do not see, but those of wider and wider Gaussians do.
 
     Where Laplace's approximation has mass there, that of the marginal is estimated as of the draws.
@@ -212,14 +212,19 @@ def misses(rounds: Sequence[Round], marginal: Marginal, own: Given, rng: np.rand
     return missed(near, *map(estimated, overdispersed_batches(near, marginal, rng)))
 
 
-def log_marginals(marginal: Marginal, own: Given, outer: Array, rng: np.random.Generator) -> Array:
+def log_marginals(marginal: Marginal, own: InnerDraws, outer: Array, rng: np.random.Generator) -> Array:
     """Log marginal densities at outer points (n, d), right on average, by a draw of the rest at each."""
     _, joint, given_outer, *_ = draws_at(marginal, own, outer, np.full(len(outer), -np.inf), rng)
     return finite(joint - given_outer)
 
 
 def round_of(
-    marginal: Marginal, highest: float, mixture: Mixture, own: Given, outer: Array, rng: np.random.Generator
+    marginal: Marginal,
+    highest: float,
+    mixture: Mixture,
+    own: InnerDraws,
+    outer: Array,
+    rng: np.random.Generator,
 ) -> Round:
     """A draw of the rest at outer points (n, d) of the mixture, some of them at a time.
 
@@ -233,7 +238,7 @@ def round_of(
 
 
 def draws_at(
-    marginal: Marginal, own: Given, outer: Array, least: Array, rng: np.random.Generator
+    marginal: Marginal, own: InnerDraws, outer: Array, least: Array, rng: np.random.Generator
 ) -> tuple[Array, Array, Array, Array, NDArray[np.bool_]]:
     """What a Round has of points, but for the mixture; none where the marginal seems to be below `least`."""
     inner = marginal.inner

@@ -32,20 +32,20 @@ class Unsupported(Exception):
 
 
 @dataclass(frozen=True, eq=False)
-class Draws:
+class NutsDraws:
     """Unconstrained draws (draws, dim), and STATISTICS (draws, 7) of their trajectories."""
 
     u: Array
     statistics: Array
 
-    def first(self, n: int) -> "Draws":
-        return Draws(self.u[:n], self.statistics[:n])
+    def first(self, n: int) -> "NutsDraws":
+        return NutsDraws(self.u[:n], self.statistics[:n])
 
-    def after(self, n: int) -> "Draws":
-        return Draws(self.u[n:], self.statistics[n:])
+    def after(self, n: int) -> "NutsDraws":
+        return NutsDraws(self.u[n:], self.statistics[n:])
 
-    def concatenated_with(self, other: "Draws") -> "Draws":
-        return Draws(np.vstack([self.u, other.u]), np.vstack([self.statistics, other.statistics]))
+    def concatenated_with(self, other: "NutsDraws") -> "NutsDraws":
+        return NutsDraws(np.vstack([self.u, other.u]), np.vstack([self.statistics, other.statistics]))
 
     @property
     def leapfrogs(self) -> float:
@@ -57,8 +57,8 @@ class Draws:
 class Chain:
     """Warmup and draws; what the warmup ended with: the inverse metric's diagonal (dim,), the step size."""
 
-    warmup: Draws
-    draws: Draws
+    warmup: NutsDraws
+    draws: NutsDraws
     inverse_metric: Array
     stepsize: float
 
@@ -192,24 +192,24 @@ def _in_u(start: Start, chain: Chain | None) -> Chain | None:
     if chain is None or not isinstance(own, Scaled):
         return chain
 
-    def to_own_u(draws: Draws) -> Draws:
+    def to_own_u(draws: NutsDraws) -> NutsDraws:
         statistics = draws.statistics.copy()
         statistics[:, 0] -= own.log_jacobian
         statistics[:, -1] += own.log_jacobian
-        return Draws(own.to_u(draws.u), statistics)
+        return NutsDraws(own.to_u(draws.u), statistics)
 
     factor = own.factor
     metric = factor**2 * chain.inverse_metric if factor.ndim == 1 else factor**2 @ chain.inverse_metric
     return Chain(to_own_u(chain.warmup), to_own_u(chain.draws), np.asarray(metric), chain.stepsize)
 
 
-def _draws(trace: Any, phase: str, metrics: Array) -> Draws:
+def _draws(trace: Any, phase: str, metrics: Array) -> NutsDraws:
     statistics = trace[f"{phase}sample_stats"]
     columns = {name: np.asarray(statistics[name])[0] for name in STATISTICS}
     if _samples_scaled(trace):  # then the energy has the log-Jacobian of the scales
         columns["energy"] = columns["energy"] - 0.5 * np.log(metrics).sum(axis=1)
     u = np.asarray(trace[f"{phase}posterior"]["u"])[0]
-    return Draws(u, np.column_stack([*columns.values()]).astype(float))
+    return NutsDraws(u, np.column_stack([*columns.values()]).astype(float))
 
 
 def _compiled(start: Start, report: Callable[[int], None], failed: list[PPLError]) -> Any:

@@ -24,7 +24,7 @@ from ppl.kernel.advi.target import Target
 from ppl.methods.correct.correction import will_move
 from ppl.methods.initialise.starting import Start
 from ppl.methods.recipes.nested import by_blocks
-from ppl.methods.recipes.optimising import Loop, initialise, path_without_steps, run_loop
+from ppl.methods.recipes.optimising import LoopResult, initialise, path_without_steps, run_loop
 from ppl.methods.recipes.parts import algorithm_of, etas_of, stopping_of, with_noise
 from ppl.methods.recipes.refusals import Refused
 from ppl.methods.recipes.result import Path, Result, result_of
@@ -101,7 +101,7 @@ def _optimised(target: Target, start: Start, context: Context) -> tuple[Refined,
     return q, loop.path(start, q.outcome, (start.note, loop.note, *q.notes), q.at_maximum)
 
 
-def _end(target: Target, start: Start, loop: Loop, context: Context) -> Refined:
+def _end(target: Target, start: Start, loop: LoopResult, context: Context) -> Refined:
     """The third stage, unless it is switched off or the user has had enough."""
     settings = context.settings
     params, outcome = loop.run.average, loop.outcome

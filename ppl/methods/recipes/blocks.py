@@ -32,7 +32,7 @@ from ppl.methods.nested.outer import OUTER, mixture_over, one_over
 from ppl.methods.nested.sparse import Field
 from ppl.methods.nested.structure import Structure
 from ppl.methods.nested.student_ts import moments
-from ppl.methods.nested.weighted_draws import Drawn, drawn
+from ppl.methods.nested.weighted_draws import WeightedPoints, drawn
 from ppl.methods.numerics.log_sums import log_sum_exp
 from ppl.methods.recipes.refusals import Refused
 from ppl.methods.recipes.result import Path, Result, result_with
@@ -54,7 +54,7 @@ NESTED_STEPS = 3
 """What is reported of: the mode of the outer coordinates, a mixture over them, the draws."""
 
 
-class Found(NamedTuple):
+class BlockFit(NamedTuple):
     """A point where it began, weighted draws, and ELBO and evidence by these and those without weight.
 
     `uneven` is why the weights alone do not do, "" where they do.
@@ -68,7 +68,7 @@ class Found(NamedTuple):
     images: Images | None = None
 
 
-def resampled(target: Target, weighted: Found, context: Context) -> Result:
+def resampled(target: Target, weighted: BlockFit, context: Context) -> Result:
     """The result of weighted draws, or of chains that begin there where a few moves change them.
 
     Where the weights are uneven, of chains, and Refused where there can be none.
@@ -94,7 +94,7 @@ def resampled(target: Target, weighted: Found, context: Context) -> Result:
 
 def weighted_draws(
     target: Target, structure: Structure | Field, starts: list[Array], context: Context
-) -> Found:
+) -> BlockFit:
     """Draws with their weights; Refused as `nested.by_blocks` is."""
     rng, settings = context.streams.nested, context.settings
 
@@ -125,7 +125,7 @@ def weighted_draws(
         raise Refused(str(no_room)) from None
     journal = context.journal if count * target.dim <= MOVES.most_recorded else NULL_JOURNAL
     parts: tuple[Any, ...] = once(journal, "draws", lambda: tuple(drawn(peak, mixture, count, rng)), rng)
-    draws = Drawn(*parts)
+    draws = WeightedPoints(*parts)
     if draws.missed > MODE_SEARCH.missed_mass:
         raise Refused("there is mass far from the mode of the other parameters")
     if draws.lost > MOST_LOST:
@@ -147,10 +147,10 @@ def weighted_draws(
     uneven = f"the weights of draws by blocks are too uneven ({figures} of {draws.n})"
     if draws.weights.ess < LEAST_EFFECTIVE_SHARE * count:
         raise Refused(uneven)
-    return Found(starts[0], weighted, elbo, evidence, "" if is_reliable(draws.weights) else uneven, images)
+    return BlockFit(starts[0], weighted, elbo, evidence, "" if is_reliable(draws.weights) else uneven, images)
 
 
-def in_image(draws: Drawn, images: Images) -> Drawn:
+def in_image(draws: WeightedPoints, images: Images) -> WeightedPoints:
     """The same by the density of `OneImage`."""
     u, positive = draws.points_with_weight()
     log_p = np.full(draws.n, -np.inf)
@@ -158,7 +158,7 @@ def in_image(draws: Drawn, images: Images) -> Drawn:
     return draws._replace(log_p=log_p, weights=psis(finite(log_p - draws.log_q)))
 
 
-def of_positive_weight(draws: Drawn) -> tuple[WeightedDraws, Elbo]:
+def of_positive_weight(draws: WeightedPoints) -> tuple[WeightedDraws, Elbo]:
     """Those that have a weight, and the ELBO by all."""
     u, positive = draws.points_with_weight()
     # Weights of the others are zero.

@@ -8,7 +8,7 @@ from ppl.kernel.advi.gaussian import Gaussian, gaussian_at
 from ppl.kernel.advi.outcome import Ending, Outcome, interrupted
 from ppl.kernel.advi.start import Init, start_points
 from ppl.kernel.advi.target import Target
-from ppl.methods.initialise.mode import Mode, find_mode
+from ppl.methods.initialise.mode import StartingMode, find_mode
 from ppl.methods.maximise.rules import STANS, Rules
 from ppl.methods.recipes.result import Path, Result, result_of
 from ppl.methods.run.context import Context
@@ -35,7 +35,7 @@ def laplace(target: Target, init: Init, context: Context) -> Result:
         return result_of(target, family, family.of(q.mean, q.factor), path, context)
 
 
-def _at(target: Target, mode: Mode) -> tuple[Gaussian, Outcome, list[str]]:
+def _at(target: Target, mode: StartingMode) -> tuple[Gaussian, Outcome, list[str]]:
     """The Gaussian at the mode; without the Hessian, one with the scales of the search."""
     outcome = outcome_of(mode)
     if not mode.interrupted:
@@ -49,7 +49,7 @@ def _at(target: Target, mode: Mode) -> tuple[Gaussian, Outcome, list[str]]:
     return Gaussian.with_precision(mode.u, np.eye(target.dim), mode.scales), outcome, []
 
 
-def outcome_of(mode: Mode) -> Outcome:
+def outcome_of(mode: StartingMode) -> Outcome:
     """Whether the search for the mode ended there."""
     if mode.interrupted:
         return interrupted("on the way to the mode")

@@ -79,7 +79,7 @@ def path_without_steps(start: Start, q: Refined) -> Path:
     return Path(start.point, q.outcome, notes=notes, at_maximum=q.at_maximum)
 
 
-class Loop(NamedTuple):
+class LoopResult(NamedTuple):
     """What the second stage leaves: the choice of a step size, the state at the end, and how it ended."""
 
     search: EtaSearch
@@ -104,7 +104,7 @@ def run_loop(
     etas: Sequence[float],
     min_draws: int = 1,
     allow_no_step: bool = False,
-) -> Loop:
+) -> LoopResult:
     """The second stage: the step size that is given, or the best of `etas` (see `search_eta`), and the loop.
 
     With `allow_no_step` none is taken from a scaled start that no step size improves on. Ctrl-C in the
@@ -112,18 +112,20 @@ def run_loop(
     """
     settings, streams, journal = context.settings, context.streams, context.journal
 
-    def found() -> Loop:
+    def found() -> LoopResult:
         unmoved = begin(with_eta(1.0), start.params)
         if start.outcome:
-            return Loop(NO_SEARCH, unmoved, start.outcome)
+            return LoopResult(NO_SEARCH, unmoved, start.outcome)
         try:
             search = once(journal, "search", searched)
         except KeyboardInterrupt:
-            return Loop(NO_SEARCH, unmoved, interrupted("in the search for a step size"))
+            return LoopResult(NO_SEARCH, unmoved, interrupted("in the search for a step size"))
         if search.note and allow_no_step and start.scaled:
-            return Loop(search, unmoved, Outcome(Ending.COMPLETED, "no stochastic step was taken"), NO_STEP)
+            return LoopResult(
+                search, unmoved, Outcome(Ending.COMPLETED, "no stochastic step was taken"), NO_STEP
+            )
         run, outcome = optimise(with_eta(search.eta), start.target, start.params, context)
-        return Loop(search, run, outcome)
+        return LoopResult(search, run, outcome)
 
     def searched() -> EtaSearch:
         if settings.eta is not None or settings.step_rule == "dowg":

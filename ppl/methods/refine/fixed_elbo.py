@@ -14,7 +14,7 @@ from ppl.kernel.advi.target import Array, Target, blame
 from ppl.kernel.advi.triangular import solve_triangular
 from ppl.methods.maximise.lockstep import answered
 from ppl.methods.maximise.quasi_newton import LimitedMemory, climb
-from ppl.methods.maximise.rules import EPSILON, Rules, Step
+from ppl.methods.maximise.rules import EPSILON, Rules, SearchPoint
 
 Objective = Callable[[Array], tuple[float, Array]]
 
@@ -112,7 +112,7 @@ def _descend(watched: WatchedObjective, begin: Array) -> tuple[Array, Ending]:
     """The end of L-BFGS, or the best point that it saw."""
     memory, last = LimitedMemory(FIXED_ELBO.history), begin
 
-    def see(step: Step) -> bool:
+    def see(step: SearchPoint) -> bool:
         nonlocal last
         last = step.u
         return bool(np.abs(step.gradient).max(initial=0.0) <= FIXED_ELBO.slope)

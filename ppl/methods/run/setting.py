@@ -46,7 +46,7 @@ class Probability:
 
 
 @dataclass(frozen=True)
-class Words:
+class OneOf:
     """One of `words`."""
 
     words: tuple[str, ...]
@@ -70,7 +70,7 @@ class Switch:
 
 
 @dataclass(frozen=True)
-class Name:
+class VariableName:
     """A name that the program declares."""
 
     expected = "the name of a variable of the program"
@@ -80,7 +80,7 @@ class Name:
 
 
 @dataclass(frozen=True)
-class Start:
+class InitialValues:
     """Where a run starts: a radius, a file, or values by name."""
 
     expected = "a radius of at least 0, the path of a file, or values by the names of parameters"
@@ -92,10 +92,10 @@ class Start:
 
 
 @dataclass(frozen=True)
-class Starts(Start):
+class Starts(InitialValues):
     """Where chains start: all alike, or each by an entry of a list."""
 
-    expected = f"{Start.expected}; or a list of such files or values, one for each chain"
+    expected = f"{InitialValues.expected}; or a list of such files or values, one for each chain"
 
     def holds(self, value: Any) -> bool:
         if isinstance(value, list | tuple):
@@ -103,15 +103,15 @@ class Starts(Start):
         return super().holds(value)
 
 
-Kind = Whole | Positive | Probability | Words | Switch | Name | Start
-OF_TYPE: Mapping[Any, Kind] = {bool: Switch(), int: Whole(1), float: Positive(), str: Name()}
+Kind = Whole | Positive | Probability | OneOf | Switch | VariableName | InitialValues
+OF_TYPE: Mapping[Any, Kind] = {bool: Switch(), int: Whole(1), float: Positive(), str: VariableName()}
 """What a setting of a type takes if its field says no other kind."""
 
 
 def kind_of(hint: Any) -> Kind:
     """The values of a type, None aside: those of `OF_TYPE`, or the words of a Literal."""
     own = next(one for one in (hint, *get_args(hint)) if one in OF_TYPE or get_origin(one) is Literal)
-    return OF_TYPE.get(own) or Words(get_args(own))
+    return OF_TYPE.get(own) or OneOf(get_args(own))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,7 +4,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from ppl.methods.run.setting import Probability, Start, Starts, Whole, same, setting, settings, settings_of
+from ppl.methods.run.setting import (
+    InitialValues,
+    Probability,
+    Starts,
+    Whole,
+    same,
+    setting,
+    settings,
+    settings_of,
+)
 from ppl.scalars import python_number
 
 # Names of tables, written out: they are types, and a command line is read without waiting for SciPy.
@@ -92,7 +101,7 @@ class StochasticSettings:
 
     eval_elbo: int = setting("Steps between ELBO estimates.", default=100, path="variational.eval_elbo")
 
-    start: StartAt = setting("Start", default="pathfinder", usual=True)
+    start: StartAt = setting("InitialValues", default="pathfinder", usual=True)
     """"pathfinder" starts at the best Gaussian along an L-BFGS path, in coordinates scaled by its curvature;
     "random" where `init` says, in the model's own scales.
     """
@@ -211,7 +220,7 @@ class RunSettings:
     )
 
     init: float | str | Path | Mapping[str, Any] = setting(
-        "Radius, 0, JSON file or saved fit.", kind=Start(), default=2.0, path="init", usual=True
+        "Radius, 0, JSON file or saved fit.", kind=InitialValues(), default=2.0, path="init", usual=True
     )
     """Radius of the uniform start on the unconstrained scale, 0 for its origin, or {name: value} of
     constrained values (the path of such a JSON file, or of a saved fit, will do).

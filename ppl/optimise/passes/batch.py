@@ -174,7 +174,7 @@ class LiftedFunctions(Protocol):
 
 
 @dataclass
-class Draws:
+class DrawAxis:
     """The context of lifting over many draws, or over many calls of a function.
 
     `root` is the batch of all of them, `varying` are the variables that may differ from one to the next.
@@ -215,7 +215,7 @@ class Lifting:
     """
     moving: frozenset[str] = frozenset()
     """Variables that remaining loops set, their loop variables included."""
-    draws: "Draws | None" = None
+    draws: "DrawAxis | None" = None
     bounds: bool = False
     """Whether these are the bounds of a parameter, which stand before any statement."""
 

@@ -27,7 +27,7 @@ NAMES = re.compile(r"[A-Za-z_]\w*")
 
 
 @dataclass(frozen=True)
-class Rows:
+class RowRange:
     """The rows from `first` to `last` are set; where these cross, it may be none."""
 
     first: Linear
@@ -40,7 +40,7 @@ class State:
 
     whole: bool = False
     entries: frozenset[int] = frozenset()
-    rows: Rows | None = None
+    rows: RowRange | None = None
     facts: tuple[Linear, ...] = ()
 
 
@@ -102,7 +102,7 @@ class Definition:
             case _:
                 return False
 
-    def lies_in(self, row: Linear, rows: Rows) -> bool:
+    def lies_in(self, row: Linear, rows: RowRange) -> bool:
         return self.is_not_negative(row + -rows.first) and self.is_not_negative(rows.last + -row)
 
     def is_not_negative(self, x: Linear) -> bool:
@@ -212,11 +212,11 @@ class Definition:
         if t and lower and upper and is_invariant((s.lower, s.upper), (s,)):
             within = replace(before, facts=(*before.facts, t + -lower, upper + -t))
             first = before.rows.first if before.rows and before.rows.last + ONE == lower else lower
-            self.state = replace(within, rows=Rows(first, t + -ONE))
+            self.state = replace(within, rows=RowRange(first, t + -ONE))
             allowed = self.runs(s.body)
-            grown = self.state.rows == Rows(first, t) and not leaves_early(s.body)
+            grown = self.state.rows == RowRange(first, t) and not leaves_early(s.body)
             if allowed and grown:
-                self.state = replace(before, rows=Rows(first, upper))
+                self.state = replace(before, rows=RowRange(first, upper))
                 return True
         self.state = within
         allowed = self.runs(s.body)  # by what was set before it alone
@@ -248,10 +248,10 @@ def names_in(x: Linear) -> set[str]:
     return {name for term, _ in x.terms for name in NAMES.findall(term)}
 
 
-def with_row(rows: Rows | None, row: Linear) -> Rows:
+def with_row(rows: RowRange | None, row: Linear) -> RowRange:
     """The rows and one more: a run of rows can only grow at its end."""
     if rows is None:
-        return Rows(row, row)
+        return RowRange(row, row)
     return replace(rows, last=row) if rows.last + ONE == row else rows
 
 

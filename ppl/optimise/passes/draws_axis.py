@@ -10,7 +10,7 @@ from ppl.kernel.ir import nodes as ir
 from ppl.kernel.ir.varying import unknown_in, varies, varying_names
 from ppl.kernel.ir.walk import in_branches, used_names, walk_statements
 from ppl.optimise.draw_by_draw import DrawByDraw
-from ppl.optimise.passes.batch import Batch, Dependent, Draws, Lifting, LiftOptions, OneAxis, helper
+from ppl.optimise.passes.batch import Batch, Dependent, DrawAxis, Lifting, LiftOptions, OneAxis, helper
 from ppl.optimise.passes.inline import NotInlinable, has_return, returns_as_assignments
 from ppl.optimise.passes.iterations import declared, run
 from ppl.optimise.passes.jumps import has_exit, with_exit_flags
@@ -114,7 +114,7 @@ def lifting(
     v = v or functions.vectorise
     types = types | {s.name: s.type for s in walk_statements(body) if isinstance(s, ir.Declare)}
     types |= {s.name: s.value.type for s in walk_statements(body) if isinstance(s, ir.Assign) and s.declares}
-    draws = Draws(root, varying_names(body, {*start}), functions, types, v.loops)
+    draws = DrawAxis(root, varying_names(body, {*start}), functions, types, v.loops)
     span = body[0].span if body else next(iter(functions.plain.values())).span if functions.plain else None
     return Lifting(span, v.options, once=set_once(body), draws=draws)  # type: ignore[arg-type]
 

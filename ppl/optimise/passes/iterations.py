@@ -71,13 +71,13 @@ from ppl.types import (
     rank,
 )
 
-Around = tuple[Lifting, Batch] | None
+OuterLifting = tuple[Lifting, Batch] | None
 """The attempt and the batch of all draws around an outermost loop; None for one draw."""
 Triangles = frozenset[frozenset[str]]
 """Pairs of loop variables, as `Batch.triangular`."""
 
 
-def loop_as_arrays(s: ir.For, options: LiftOptions, around: Around = None) -> ir.Stmts:
+def loop_as_arrays(s: ir.For, options: LiftOptions, around: OuterLifting = None) -> ir.Stmts:
     """The loop as statements on arrays; `around` is the batch of all draws, if there are many.
 
     Raises:
@@ -90,7 +90,7 @@ def loop_as_arrays(s: ir.For, options: LiftOptions, around: Around = None) -> ir
     return tuple(c.out)
 
 
-def attempt(s: ir.For, options: LiftOptions, around: Around = None) -> tuple[Lifting, Batch]:
+def attempt(s: ir.For, options: LiftOptions, around: OuterLifting = None) -> tuple[Lifting, Batch]:
     """An attempt to run all iterations of an outermost loop at once, and their batch."""
     inside = None if options.unknown is None else unknown_names((s,), options.unknown)
     c, b = new_attempt(s, replace(options, unknown=inside), around)
@@ -99,7 +99,7 @@ def attempt(s: ir.For, options: LiftOptions, around: Around = None) -> tuple[Lif
     return c, batch
 
 
-def new_attempt(s: ir.For, options: LiftOptions, around: Around) -> tuple[Lifting, Batch]:
+def new_attempt(s: ir.For, options: LiftOptions, around: OuterLifting) -> tuple[Lifting, Batch]:
     """An attempt without statements so far, and the batch around the loop."""
     outer, b = around or (None, Batch({}, {}))
     return Lifting(s.span, options, draws=outer.draws if outer else None), b

@@ -56,14 +56,14 @@ class Range:
 
 
 @dataclass(frozen=True)
-class Term:
+class RecurrenceTerm:
     """A factor, times the sum over earlier entries with their weights, 1 if none, where there are entries."""
 
     factor: ir.Expr
     entries: Range | None = None
     weights: Range | None = None
 
-    def scaled(self, op: str, by: ir.Expr) -> "Term":
+    def scaled(self, op: str, by: ir.Expr) -> "RecurrenceTerm":
         alone = op == "*" and self.factor == ONE
         return replace(self, factor=by if alone else binary(op, self.factor, by, REAL))
 
@@ -158,10 +158,10 @@ def without_locals_of(name: str, before: ir.Stmts, value: ir.Expr) -> tuple[ir.S
     return tuple(independent), value
 
 
-def terms_of(e: ir.Expr, name: str) -> Iterator[Term]:
+def terms_of(e: ir.Expr, name: str) -> Iterator[RecurrenceTerm]:
     """The terms of a sum; raises Dependent unless it is linear in the variable."""
     if name not in used_names(e):
-        yield Term(e if e.type == REAL else ir.Promote(e, REAL))
+        yield RecurrenceTerm(e if e.type == REAL else ir.Promote(e, REAL))
         return
     match e:
         case ir.Apply(callee=ir.Callee(name=op), args=(left, right)) if op in (PLUS, MINUS):
@@ -183,7 +183,7 @@ def terms_of(e: ir.Expr, name: str) -> Iterator[Term]:
                 raise Dependent("not a sum of products")
             yield product(x, y, name)
         case ir.Apply(callee=ir.Callee(name="sum"), args=(x,)):
-            yield Term(ONE, earlier(x, name))
+            yield RecurrenceTerm(ONE, earlier(x, name))
         case _:
             raise Dependent("not linear")
 
@@ -195,12 +195,12 @@ def invariant(e: ir.Expr, name: str) -> ir.Expr:
     return e if e.type == REAL else ir.Promote(e, REAL)
 
 
-def product(x: ir.Expr, y: ir.Expr, name: str) -> Term:
+def product(x: ir.Expr, y: ir.Expr, name: str) -> RecurrenceTerm:
     """The sum of the products of entries of the variable and of weights."""
     entries, weights = (x, y) if name in used_names(x) else (y, x)
     if name in used_names(weights):
         raise Dependent("not linear")
-    return Term(ONE, earlier(entries, name), as_range(weights))
+    return RecurrenceTerm(ONE, earlier(entries, name), as_range(weights))
 
 
 def earlier(e: ir.Expr, name: str) -> Range:
@@ -227,7 +227,7 @@ def as_range(e: ir.Expr) -> Range:
     return Range(e, FIRST, library_apply("size", [e], INT))
 
 
-def require_earlier(t: Term, place: ir.Expr) -> None:
+def require_earlier(t: RecurrenceTerm, place: ir.Expr) -> None:
     """Raise Dependent if a step may read an entry that is not filled yet."""
     assert t.entries is not None
     at, last = linear(place), linear(t.entries.upper)
@@ -236,7 +236,7 @@ def require_earlier(t: Term, place: ir.Expr) -> None:
         raise Dependent("a step reads entries that are not filled yet")
 
 
-def require_same_weights(t: Term, s: ir.For) -> None:
+def require_same_weights(t: RecurrenceTerm, s: ir.For) -> None:
     """Raise Dependent if the list of weights changes from step to step."""
     lists = t.weights and t.weights.base
     if s.variable in used_names(lists) or not is_invariant(lists, s.body):
@@ -255,7 +255,7 @@ class Replacement:
     locals: ir.Stmts
     fresh: Fresh
 
-    def statements(self, fill: ir.Update, t: Term) -> ir.Stmts:
+    def statements(self, fill: ir.Update, t: RecurrenceTerm) -> ir.Stmts:
         """Loops that fill the variable, the scale, and the ends of ranges; then the entries in order."""
         assert t.entries is not None
         of = t.weights or replace(t.entries, base=self.filled(VECTOR, ONE))

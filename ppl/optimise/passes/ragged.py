@@ -13,14 +13,21 @@ from functools import partial, reduce
 from ppl.kernel.ir import nodes as ir
 from ppl.kernel.ir.walk import assigned_names, used_names, walk
 from ppl.optimise.passes.batch import Batch, Dependent, Lifting, LiftOptions, helper
-from ppl.optimise.passes.iterations import Around, attempt, by_group, loop_as_arrays, remaining_loop, run
+from ppl.optimise.passes.iterations import (
+    OuterLifting,
+    attempt,
+    by_group,
+    loop_as_arrays,
+    remaining_loop,
+    run,
+)
 from ppl.optimise.passes.lift import may_fail, to_batch
 from ppl.optimise.passes.widths import reached
 from ppl.stdlib import batching
 from ppl.types import INT
 
 
-def arrays_by_width(s: ir.For, options: LiftOptions, around: Around = None) -> ir.Stmts:
+def arrays_by_width(s: ir.For, options: LiftOptions, around: OuterLifting = None) -> ir.Stmts:
     """The statements that do what a loop over segments does.
 
     Raises:
@@ -35,7 +42,7 @@ def arrays_by_width(s: ir.For, options: LiftOptions, around: Around = None) -> i
     return tuple(c.out)
 
 
-def arrays_by_size(s: ir.For, options: LiftOptions, around: Around = None) -> ir.Stmts:
+def arrays_by_size(s: ir.For, options: LiftOptions, around: OuterLifting = None) -> ir.Stmts:
     """The same where sizes are known only inside: iterations are grouped where they ask for them.
 
     Raises:

@@ -42,7 +42,7 @@ EFFECTS = (
 
 
 @dataclass(frozen=True)
-class State:
+class CarriedValue:
     """One carried value: its name in the step, where it starts, and what it is after the step."""
 
     var: ir.Var
@@ -66,7 +66,7 @@ class Recurrence:
 
     loop: ir.For
     body: ir.Stmts
-    states: tuple[State, ...]
+    states: tuple[CarriedValue, ...]
     filled: tuple[Filled, ...]
 
 
@@ -80,7 +80,7 @@ def recurrence(s: ir.For, fresh: Fresh) -> Recurrence:
     refuse_effects(body)
     body = with_indices_written_out(body)
     written = sorted(outer_writes(replace(s, body=body)).keys() - accumulated(body))
-    states: list[State] = []
+    states: list[CarriedValue] = []
     filled: list[Filled] = []
     for name in written:
         window = entries_of(name, body, s.variable)
@@ -125,7 +125,7 @@ def with_indices_written_out(body: ir.Stmts) -> ir.Stmts:
 # --- Whole variables -----------------------------------------------------------------------------
 
 
-def carry_whole(name: str, body: ir.Stmts, s: ir.For, fresh: Fresh, states: list[State]) -> ir.Stmts:
+def carry_whole(name: str, body: ir.Stmts, s: ir.For, fresh: Fresh, states: list[CarriedValue]) -> ir.Stmts:
     """The body with the variable under a name of its own, carried from step to step."""
     t = type_of(name, body)
     if isinstance(core(t), Tuple) or element_type(t) == INT:
@@ -134,7 +134,7 @@ def carry_whole(name: str, body: ir.Stmts, s: ir.For, fresh: Fresh, states: list
         if isinstance(n, ir.Update) and n.name == name and s.variable in used_names(n.path):
             raise Dependent(f"`{name}` is filled by one iteration and read by another")
     local = ir.Var(fresh(name), t)
-    states.append(State(local, ir.Var(name, t), local, name))
+    states.append(CarriedValue(local, ir.Var(name, t), local, name))
     return tuple(rename(s, {name: local.name}, {}) for s in body)
 
 
@@ -200,7 +200,7 @@ def reads_name(n: ir.Index, name: str) -> bool:
 
 
 def carry_entries(
-    w: Window, body: ir.Stmts, s: ir.For, fresh: Fresh, states: list[State], filled: list[Filled]
+    w: Window, body: ir.Stmts, s: ir.For, fresh: Fresh, states: list[CarriedValue], filled: list[Filled]
 ) -> ir.Stmts:
     """The body with this step's entry and those before it under names of their own."""
     furthest = max(w.lags, default=0)
@@ -217,7 +217,7 @@ def carry_entries(
     whole = ir.Var(w.name, w.type)
     for k in range(1, furthest + 1):
         before = int_sum("-" if w.slope > 0 else "+", first, ir.Const(k, INT))
-        states.append(State(names[k], ir.Index(whole, (ir.At(before),), t), names[k - 1]))
+        states.append(CarriedValue(names[k], ir.Index(whole, (ir.At(before),), t), names[k - 1]))
     here = ir.Index(whole, (ir.At(w.index),), t)
     filled.append(Filled(ir.Update(w.name, ((ir.At(w.index),),), names[0], s.span), names[0]))
     changed = tuple(rewrite(b, lambda n: by_name(w, names, n)) for b in body)

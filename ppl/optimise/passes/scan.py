@@ -24,7 +24,7 @@ from ppl.kernel.ir.walk import (
 from ppl.optimise.passes.batch import Batch, Dependent, Lifting, LiftOptions, any_axes, first_entry, helper
 from ppl.optimise.passes.fission import Fission
 from ppl.optimise.passes.inline import rename
-from ppl.optimise.passes.iterations import Around, enter, nest, new_attempt, run
+from ppl.optimise.passes.iterations import OuterLifting, enter, nest, new_attempt, run
 from ppl.optimise.passes.lift import lift, path_to, spread
 from ppl.optimise.passes.loop_body import set_once
 from ppl.optimise.passes.recurrence import Recurrence
@@ -35,7 +35,7 @@ Stmts = tuple[ir.Stmt, ...]
 Finish = Callable[[Sequence[ir.Stmt]], Stmts]
 
 
-def scanned(r: Recurrence, options: LiftOptions, finish: Finish, around: Around = None) -> Stmts:
+def scanned(r: Recurrence, options: LiftOptions, finish: Finish, around: OuterLifting = None) -> Stmts:
     """The statements that do what the loop does; `finish` runs the passes over the loops of statements.
 
     Around it are many draws, or nothing.

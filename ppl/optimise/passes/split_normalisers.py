@@ -13,7 +13,7 @@ from ppl.kernel.ir import nodes as ir
 from ppl.kernel.ir.walk import Rewriter, known_data, single_assignments
 from ppl.optimise.passes.batch import helper
 from ppl.records import dataclass, replace
-from ppl.stdlib.record import Parts
+from ppl.stdlib.record import DensityParts
 from ppl.stdlib.special.counts import distinct, tally
 from ppl.types import REAL, array_of, axes_of, entry, over_axes, rank
 
@@ -95,14 +95,18 @@ class Splitting(Rewriter):
         t = over_axes(array_of(REAL, rank(entry(counts.type))), *axes_of(counts.type))
         return self.named(ir.Promote(counts, t), s)
 
-    def once(self, e: ir.Apply, s: ir.Increment, parts: Parts, chosen: Sequence[int]) -> ir.Expr | None:
+    def once(
+        self, e: ir.Apply, s: ir.Increment, parts: DensityParts, chosen: Sequence[int]
+    ) -> ir.Expr | None:
         """The term of data alone, summed when the data arrive."""
         if not all(self.is_data(e.args[k]) for k in chosen):
             return None
         args = (ir.Const(1.0, REAL), *(e.args[k] for k in chosen))
         return self.named(ir.Apply(_callee(e, parts), args, REAL), s)
 
-    def by_value(self, e: ir.Apply, s: ir.Increment, parts: Parts, chosen: Sequence[int]) -> ir.Expr | None:
+    def by_value(
+        self, e: ir.Apply, s: ir.Increment, parts: DensityParts, chosen: Sequence[int]
+    ) -> ir.Expr | None:
         """The term of each distinct y, as often as it occurs; the rows share its other arguments."""
         y, *shared = (e.args[k] for k in chosen)
         if any(rank(entry(a.type)) or ir.loops_of(a.type) for a in shared):
@@ -123,6 +127,6 @@ class Splitting(Rewriter):
         return isinstance(e, ir.Const) or (isinstance(e, ir.Var) and e.name in self.known)
 
 
-def _callee(e: ir.Apply, parts: Parts) -> ir.Callee:
+def _callee(e: ir.Apply, parts: DensityParts) -> ir.Callee:
     assert e.callee.family is not None
     return ir.Callee(f"{e.callee.family.name}_term", parts.term, "elementwise", "sum")

@@ -18,7 +18,7 @@ from ppl.kernel.ir.walk import (
 )
 from ppl.optimise.passes.batch import Batch, Dependent, Lifting, LiftOptions
 from ppl.optimise.passes.inline import Inline, NotInlinable
-from ppl.optimise.passes.iterations import Around, loop_as_arrays, remaining_loop, run_statement
+from ppl.optimise.passes.iterations import OuterLifting, loop_as_arrays, remaining_loop, run_statement
 from ppl.optimise.passes.jumps import with_exit_flags
 from ppl.optimise.passes.ragged import arrays_by_size, arrays_by_width
 from ppl.optimise.passes.recurrence import recurrence
@@ -53,7 +53,7 @@ class Vectorise(Rewriter):
     options: LiftOptions = field(default_factory=LiftOptions)
     notes: list[Note] = field(default_factory=list)
     scans: bool = True
-    around: Around = None
+    around: OuterLifting = None
     """The batch of all draws, if the loops stand in many draws."""
 
     def statement(self, s: ir.Stmt) -> ir.Stmts:
@@ -102,7 +102,7 @@ class Vectorise(Rewriter):
         """The loop as a scan, or None if it is no recurrence."""
         inside = replace(self, notes=[], scans=False)
 
-        def make(loop: ir.For, options: LiftOptions, around: Around) -> ir.Stmts:
+        def make(loop: ir.For, options: LiftOptions, around: OuterLifting) -> ir.Stmts:
             if around is not None and around[0].draws is not None:
                 draws = replace(around[0].draws, loop=inside.loops)
                 around = replace(around[0], draws=draws), around[1]
@@ -112,7 +112,7 @@ class Vectorise(Rewriter):
         return self.inlined_or_not(s, make)
 
     def inlined_or_not(
-        self, s: ir.For, make: Callable[[ir.For, LiftOptions, Around], ir.Stmts]
+        self, s: ir.For, make: Callable[[ir.For, LiftOptions, OuterLifting], ir.Stmts]
     ) -> ir.Stmts | None:
         """What `make` returns for the loop with its functions inlined, or as it is; None if both fail."""
         for functions in (self.functions, {}):

@@ -46,7 +46,7 @@ def compiled_gradient(
     if (traced := traced_at(f, xs, moving)) is None:
         return None
     trace, roots, end, active = traced
-    return Writer(active, with_value).function(roots, end, trace.checks)
+    return TapeWriter(active, with_value).function(roots, end, trace.checks)
 
 
 def numbers_depending_on(
@@ -60,7 +60,7 @@ def numbers_depending_on(
     return None if traced is None else max(x.size for x in traced.active)
 
 
-class Traced(NamedTuple):
+class ActiveTrace(NamedTuple):
     """A trace from its roots to its end, and those that have a derivative in the roots that are moving."""
 
     trace: Trace
@@ -71,7 +71,7 @@ class Traced(NamedTuple):
 
 def traced_at(
     f: Callable[[list[Array]], Array], xs: Sequence[Array], moving: Sequence[int] | None
-) -> Traced | None:
+) -> ActiveTrace | None:
     trace = Trace()
     roots = [trace.tracer(x, None, ()) for x in xs]
     try:
@@ -81,7 +81,7 @@ def traced_at(
     if not isinstance(end, Tracer):
         return None
     active = trace.depending_on(roots if moving is None else [roots[k] for k in moving])
-    return Traced(trace, roots, end, active)
+    return ActiveTrace(trace, roots, end, active)
 
 
 class Unseen:
@@ -104,7 +104,7 @@ def needs_answer(vjp: Callable[..., Array], g: Array, args: Sequence[Array]) -> 
 
 
 @dataclass
-class Writer:
+class TapeWriter:
     """The lines of a function, and what its names are bound to; `active` are those that have an adjoint."""
 
     active: set[Tracer]

@@ -3,7 +3,16 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ppl.methods.run.setting import Positive, Probability, Setting, Start, Switch, Whole, Words, settings_of
+from ppl.methods.run.setting import (
+    InitialValues,
+    OneOf,
+    Positive,
+    Probability,
+    Setting,
+    Switch,
+    Whole,
+    settings_of,
+)
 from ppl.methods.run.settings import Settings
 from ppl.results.arguments.argument import Value, bounded, either, flag, word
 
@@ -17,7 +26,7 @@ def argument_of(known: Setting) -> Value:
     match known.kind:
         case Switch():
             return either(name, about) if known.optional else flag(name, about, known.command)
-        case Words(words):
+        case OneOf(words):
             return word(name, about, *([""] if known.optional else []), *words)
         case Probability():
             return bounded(name, about, known.command, f"0 < {name} < 1")
@@ -36,9 +45,9 @@ def format_value(known: Setting, value: Any) -> Any:
     match known.kind:
         case Switch() if known.optional:
             return str(value).lower()
-        case Start() if isinstance(value, int | float):
+        case InitialValues() if isinstance(value, int | float):
             return f"{value:g}"
-        case Start():
+        case InitialValues():
             return "given" if isinstance(value, Mapping | list | tuple) else str(value)
         case _:
             return value
@@ -51,7 +60,7 @@ def parse_value(known: Setting, value: Any) -> Any:
     match known.kind:
         case Switch():
             return value in (True, "true")
-        case Start():
+        case InitialValues():
             return radius_or_path(value)
         case _:
             return value

@@ -57,7 +57,7 @@ TEXT = files(__package__).joinpath("methods.txt").read_text(encoding="utf-8")
 METHOD = cast(Choice, ROOT)
 
 
-Values = Mapping[str, Any]
+ArgumentValues = Mapping[str, Any]
 
 POSITIVE_TRANSFORMS = ("log", "softplus")
 LAYOUTS = ("variational", "sample")
@@ -126,6 +126,6 @@ def leaves(tree: tuple[Argument, ...] = TREE, prefix: str = "") -> Iterator[tupl
                 yield from leaves(argument.parts, f"{prefix}{argument.name}.")
 
 
-def with_defaults(arguments: Values) -> dict[str, Any]:
+def with_defaults(arguments: ArgumentValues) -> dict[str, Any]:
     """Every value of the tree: what was given, and the defaults of the rest."""
     return {path: argument.default for path, argument in leaves()} | dict(arguments)

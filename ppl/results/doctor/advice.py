@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 
 from ppl.kernel.draws.columns import Floats
-from ppl.results.doctor.evidence import Column, Outcome
+from ppl.results.doctor.evidence import Column, ObservedOutcome
 from ppl.results.doctor.statement import Statement, restated
 
 LOCATIONS: Mapping[str, tuple[int, bool]] = {
@@ -44,13 +44,13 @@ def with_argument(s: Statement, at: int, text: str) -> Statement:
     return restated(s, s.distribution, (*s.args[:at], text, *s.args[at + 1 :]))
 
 
-def value_of(o: Outcome, name: str) -> str:
+def value_of(o: ObservedOutcome, name: str) -> str:
     """The values of a column as the statement of an outcome can add or multiply them."""
     at, c = o.statement.at, o.columns[name]
     return f"to_vector({name})" if (c.declared == "array" or c.levels) and not at else f"{name}{at}"
 
 
-def undeclared(o: Outcome, names: Iterable[str], grouping: bool = False) -> Iterator[str]:
+def undeclared(o: ObservedOutcome, names: Iterable[str], grouping: bool = False) -> Iterator[str]:
     """The declarations of columns that the data have and the program does not declare."""
     size = o.statement.site.size if o.statement.site else "N"
     for name in names:
@@ -75,12 +75,12 @@ def are_indices(c: Column) -> bool:
     return c.groups is not None and c.values.min() >= 1 and c.values.max() <= 2 * (c.groups.max() + 1)
 
 
-def unit(o: Outcome) -> float:
+def unit(o: ObservedOutcome) -> float:
     """The sd of an outcome on the scale of its linear predictor: 1 if that is not the outcome's own."""
     return float(o.y.std()) if o.statement.distribution in (*SYMMETRIC, "skew_normal") else 1.0
 
 
-def effect_prior(o: Outcome, x: Floats) -> str:
+def effect_prior(o: ObservedOutcome, x: Floats) -> str:
     """A weakly informative prior of the coefficient of x (n,)."""
     return f"normal(0, {rounded(PRIOR_SCALE * unit(o) / float(x.std()))})"
 

@@ -113,11 +113,11 @@ def refuse_parts(site: Site) -> None:
         raise ByHand("the density is part of an expression")
 
 
-Density = tuple[ast.Tilde | ast.Call, str, tuple[str, ...]]
+ChangedDensity = tuple[ast.Tilde | ast.Call, str, tuple[str, ...]]
 """A statement or a call, its new distribution and its new arguments."""
 
 
-def renewed(site: Site, old: Statement, new: Statement | Lines) -> Iterator[Density]:
+def renewed(site: Site, old: Statement, new: Statement | Lines) -> Iterator[ChangedDensity]:
     """The statement, and the calls in generated quantities that simulate or evaluate its outcome."""
     if isinstance(new, Statement):
         yield site.node, new.distribution, new.args
@@ -132,7 +132,7 @@ def renewed(site: Site, old: Statement, new: Statement | Lines) -> Iterator[Dens
             yield call, new.distribution, args
 
 
-def refuse_misread(fixes: Sequence[Fix], densities: Sequence[Density]) -> None:
+def refuse_misread(fixes: Sequence[Fix], densities: Sequence[ChangedDensity]) -> None:
     """ByHand where the changed text is not read as these densities: spans lack outer parentheses."""
     source: SourceText = fixes[0].span.source
     program = parse(SourceText(with_fixes(source.text, fixes), source.name))

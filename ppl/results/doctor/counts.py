@@ -10,7 +10,7 @@ from ppl.late import stats
 from ppl.programs.fresh_names import FreshNames
 from ppl.results.doctor.advice import LOCATIONS, bracketed, with_term
 from ppl.results.doctor.change import Change, written
-from ppl.results.doctor.evidence import Outcome
+from ppl.results.doctor.evidence import ObservedOutcome
 from ppl.results.doctor.finding import Finding
 from ppl.results.doctor.residuals import Candidate
 from ppl.results.doctor.statement import Lines, Statement, restated
@@ -23,7 +23,7 @@ CERTAIN = 1e-9
 """The distance of a probability from 0 and 1."""
 
 
-def zeros(o: Outcome) -> Finding | None:
+def zeros(o: ObservedOutcome) -> Finding | None:
     """More zeros than in replicated data, unless dispersion explains them better."""
     if not is_count(o) or inflated(o) is False:
         return None
@@ -65,7 +65,7 @@ def mixed(s: Statement, zero: str) -> Lines | str:
     return Lines(("{", *local, *(f"  {line}" for line in loop), "}") if local else loop)
 
 
-def dispersion(o: Outcome) -> Finding | None:
+def dispersion(o: ObservedOutcome) -> Finding | None:
     """Residuals of counts that are larger than those of replicated data, unless zeros explain them better."""
     if not is_count(o) or inflated(o):
         return None
@@ -106,12 +106,12 @@ def with_dispersion(s: Statement, name: str, new: Statement) -> Change:
     return Change(s, new, (f"real<lower=0> {name};",), (f"{name} ~ exponential(0.1);",))
 
 
-def is_count(o: Outcome) -> bool:
+def is_count(o: ObservedOutcome) -> bool:
     """Whether the outcome counts something: ints that are not only 0 and 1."""
     return o.discrete and o.y.min() >= 0 and o.y.max() > 1
 
 
-def inflated(o: Outcome) -> bool | None:
+def inflated(o: ObservedOutcome) -> bool | None:
     """Whether zero inflation of these means is likelier than dispersion; None for other distributions."""
     shares, sizes = np.linspace(0.01, 0.95, TRIED)[:, None], np.geomspace(0.01, 1e4, TRIED)[:, None]
     mean, n = np.maximum(o.fitted, np.finfo(float).tiny), trials(o)
@@ -129,7 +129,7 @@ def inflated(o: Outcome) -> bool | None:
     return bool(mixed.sum(axis=1).max() > dispersed.sum(axis=1).max())
 
 
-def trials(o: Outcome) -> Floats | None:
+def trials(o: ObservedOutcome) -> Floats | None:
     """The trials of each row (n,) of a binomial outcome: a column of the data, or a literal."""
     s = o.statement
     if not s.distribution.startswith("binomial"):

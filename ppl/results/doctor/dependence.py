@@ -4,7 +4,7 @@ import numpy as np
 
 from ppl.kernel.draws.columns import Floats
 from ppl.methods.diagnose.psis import khat_threshold
-from ppl.results.doctor.evidence import Evidence, Outcome
+from ppl.results.doctor.evidence import Evidence, ObservedOutcome
 from ppl.results.doctor.finding import Finding, Reference
 from ppl.results.doctor.parameters import BY_CHANCE
 
@@ -12,7 +12,7 @@ MOST_ROWS_NAMED = 5
 """Influential rows that a finding names."""
 
 
-def influential(o: Outcome) -> Finding | None:
+def influential(o: ObservedOutcome) -> Finding | None:
     """Rows without which the posterior is another one, by k-hat (Vehtari, Gelman and Gabry 2017)."""
     if o.log_lik is None:
         return None

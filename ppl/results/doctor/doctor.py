@@ -12,7 +12,7 @@ from ppl.results.doctor import structure
 from ppl.results.doctor.change import written
 from ppl.results.doctor.counts import dispersion, zeros
 from ppl.results.doctor.dependence import dependence, influential
-from ppl.results.doctor.evidence import Evidence, Outcome
+from ppl.results.doctor.evidence import Evidence, ObservedOutcome
 from ppl.results.doctor.finding import Finding
 from ppl.results.doctor.parameters import conflict, narrowest, prior_predictive, uninformed, units
 from ppl.results.doctor.shape import family, loo_pit, outliers, repeated
@@ -22,7 +22,7 @@ from ppl.results.pictures.statistic import statistic
 FALSE_ALARMS = 0.01
 """The probability that a model that is right has a finding, over all checks (Bonferroni's bound)."""
 
-OF_OUTCOMES: tuple[Callable[[Outcome], Finding | None], ...] = (
+OF_OUTCOMES: tuple[Callable[[ObservedOutcome], Finding | None], ...] = (
     *(prior_predictive, structure.group, structure.predictor, structure.autocorrelation),
     *(structure.interaction, structure.curvature, structure.unequal_variance),
     *(zeros, dispersion, outliers, family, loo_pit, repeated, influential),

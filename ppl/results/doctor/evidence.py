@@ -45,7 +45,7 @@ class Column:
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class ObservedOutcome:
     """One observed variable: its `rows` by name, their values `y` (n,), replications of these (draws, n).
 
     `log_ratios` (draws,) are log p/q of draws of q, as in `loo_of`; `log_lik` (draws, n) and data simulated
@@ -157,7 +157,7 @@ class Geometry:
 class Evidence:
     """All that is examined; `log_lik` (draws,) is that of all rows, `notes` say what is left out."""
 
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[ObservedOutcome, ...]
     parameters: tuple[Parameter, ...]
     priors: tuple[Prior, ...]
     log_lik: Floats | None

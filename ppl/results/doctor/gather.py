@@ -15,7 +15,7 @@ from ppl.kernel.language.printer import expression
 from ppl.kernel.language.walk import variables, walk
 from ppl.records import dataclass, replace
 from ppl.results.calibration.simulations import simulations_of
-from ppl.results.doctor.evidence import Column, Evidence, Geometry, Outcome, Parameter, Prior
+from ppl.results.doctor.evidence import Column, Evidence, Geometry, ObservedOutcome, Parameter, Prior
 from ppl.results.doctor.statement import Site, statement_of
 from ppl.results.fits.by_row import again, continuous, outcomes
 from ppl.run.table import tabulate
@@ -161,7 +161,7 @@ def outcome_of(
     log_lik: Floats | None,
     log_ratios: Floats,
     simulated: Simulated | None,
-) -> Outcome | None:
+) -> ObservedOutcome | None:
     """The rows of one variable that were observed; None if they, or whole replications, are few."""
     factors = posterior.model.compilation.factors
     y = np.asarray(posterior.observed.get(name, posterior.d.of(name)), float)
@@ -194,7 +194,7 @@ def outcome_of(
     first, file = densities[0], posterior.model.source.name
     types = tuple(factors.facts.types[a] for a in left_and_args(first)[1])
     site = Site(first, factors.program, file, len(densities) == 1, size_of(declared.type), types)
-    return Outcome(
+    return ObservedOutcome(
         name,
         kind is not None and element_type(kind) == INT,
         replace(statement_of(first), site=site),

@@ -12,7 +12,7 @@ from ppl.programs.density_lints import literal, parameters, redeclaration
 from ppl.programs.non_centred import CONTAINERS
 from ppl.results.doctor.advice import SYMMETRIC, rounded, with_argument
 from ppl.results.doctor.change import Change, Rescaling
-from ppl.results.doctor.evidence import Evidence, Outcome, Parameter, Prior
+from ppl.results.doctor.evidence import Evidence, ObservedOutcome, Parameter, Prior
 from ppl.results.doctor.finding import Finding, Reference
 from ppl.results.doctor.residuals import Candidate
 from ppl.results.doctor.statement import Statement
@@ -75,7 +75,7 @@ MISTAKE = (
 )
 
 
-def prior_predictive(o: Outcome) -> Finding | None:
+def prior_predictive(o: ObservedOutcome) -> Finding | None:
     """Data simulated from the prior that are far from the data, or much narrower.
 
     Gelman et al. (2020), Bayesian workflow, section 2.4.

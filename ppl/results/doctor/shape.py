@@ -6,7 +6,7 @@ from ppl.kernel.draws.columns import Floats
 from ppl.late import stats
 from ppl.results.doctor.advice import SYMMETRIC
 from ppl.results.doctor.change import Change
-from ppl.results.doctor.evidence import Outcome
+from ppl.results.doctor.evidence import ObservedOutcome
 from ppl.results.doctor.finding import Finding, Reference
 from ppl.results.doctor.residuals import Candidate
 from ppl.results.doctor.statement import Statement, restated
@@ -16,7 +16,7 @@ COARSE = 0.5
 """The largest distance of neighbouring values, in predictive sds, of data that are continuous."""
 
 
-def outliers(o: Outcome) -> Finding | None:
+def outliers(o: ObservedOutcome) -> Finding | None:
     """Residuals with larger tails than those of replicated data."""
     if o.discrete:
         return None
@@ -43,7 +43,7 @@ def heavy_tailed(s: Statement) -> Change | str:
     return Change(s, new, (f"real<lower=2> {nu};",), (f"{nu} ~ gamma(2, 0.1);",))
 
 
-def family(o: Outcome) -> Finding | None:
+def family(o: ObservedOutcome) -> Finding | None:
     """Skewness, or a bound, that replicated data do not have."""
     if o.discrete:
         return None
@@ -60,7 +60,7 @@ def family(o: Outcome) -> Finding | None:
     return farther.finding(message, skewed(o))
 
 
-def skewed(o: Outcome) -> Change | str:
+def skewed(o: ObservedOutcome) -> Change | str:
     """What to write for skewed data."""
     s, more = o.statement, " `ppl explain PPL033` lists more."
     if o.y.min() > 0:
@@ -74,7 +74,7 @@ def skewed(o: Outcome) -> Change | str:
     return Change(s, new, (f"real {alpha};",), (f"{alpha} ~ normal(0, 4);",), alternative=f".{more}")
 
 
-def positive(o: Outcome) -> str:
+def positive(o: ObservedOutcome) -> str:
     """What to write for skewed data that are positive."""
     s = o.statement
     if s.distribution not in SYMMETRIC:
@@ -91,7 +91,7 @@ def skewness(scores: Floats) -> Floats:
     return np.asarray(((high + low - 2 * middle) / (high - low)) ** 2)
 
 
-def loo_pit(o: Outcome) -> Finding | None:
+def loo_pit(o: ObservedOutcome) -> Finding | None:
     """Probability integral transforms of rows given the others that are not uniform.
 
     Gelfand, Dey and Chang (1992); Vehtari, Gelman and Gabry (2017). Kolmogorov's test.
@@ -113,7 +113,7 @@ def loo_pit(o: Outcome) -> Finding | None:
     )
 
 
-def repeated(o: Outcome) -> Finding | None:
+def repeated(o: ObservedOutcome) -> Finding | None:
     """Values of a continuous outcome that are farther apart than its distribution is wide."""
     values = np.unique(o.y)
     if o.discrete or len(values) < 2 or len(values) == len(o.y):

@@ -9,7 +9,7 @@ from ppl.kernel.draws.columns import Floats
 from ppl.late import special, stats
 from ppl.results.doctor import advice
 from ppl.results.doctor.change import Change, written
-from ppl.results.doctor.evidence import Outcome
+from ppl.results.doctor.evidence import ObservedOutcome
 from ppl.results.doctor.finding import Finding
 from ppl.results.doctor.residuals import FITTED, Candidate, along, between, quoted, scaled
 from ppl.results.doctor.tails import Farthest, farthest
@@ -27,7 +27,7 @@ FEWEST_VALUES = 5
 """Distinct values of a column from which on its square is tried."""
 
 
-def group(o: Outcome) -> Finding | None:
+def group(o: ObservedOutcome) -> Finding | None:
     """Residuals that differ between groups of the data."""
     columns = [between(name, c.groups) for name, c in o.columns.items() if c.groups is not None]
     label = "sum of squares of residuals between groups of {}"
@@ -38,7 +38,7 @@ def group(o: Outcome) -> Finding | None:
     )
 
 
-def of_groups(o: Outcome, name: str) -> Change | str:
+def of_groups(o: ObservedOutcome, name: str) -> Change | str:
     """An effect of each group, with a scale that they have in common."""
     s, c = o.statement, o.columns[name]
     scale, effect = (s.fresh(f"{letter}_{advice.plain(name)}") for letter in "su")
@@ -54,7 +54,7 @@ def of_groups(o: Outcome, name: str) -> Change | str:
     return Change(s, new, parameters, priors, tuple(advice.undeclared(o, [name], grouping=True)))
 
 
-def predictor(o: Outcome) -> Finding | None:
+def predictor(o: ObservedOutcome) -> Finding | None:
     """Residuals that change with a column that the model leaves out, or with the order of rows."""
     left_out = {name: c.values for name, c in o.columns.items() if not c.used and c.has_order}
     columns = {**left_out, ORDER: np.arange(len(o.y), dtype=float)}
@@ -79,7 +79,7 @@ def predictor(o: Outcome) -> Finding | None:
 
 
 def coefficient(
-    o: Outcome, names: Sequence[str], name: str, term: str, x: Floats, alternative: str = "."
+    o: ObservedOutcome, names: Sequence[str], name: str, term: str, x: Floats, alternative: str = "."
 ) -> Change:
     """A coefficient called `name` of a term with the values x (n,), of the columns `names`."""
     s, b = o.statement, o.statement.fresh(name)
@@ -89,7 +89,7 @@ def coefficient(
     return Change(s, new, (f"real {b};",), (prior,), data, alternative=alternative)
 
 
-def autocorrelation(o: Outcome) -> Finding | None:
+def autocorrelation(o: ObservedOutcome) -> Finding | None:
     """Residuals, within the groups of each column, that are like those of the row before."""
     own, replicated = (within(o, s) for s in o.unexplained[:2])
     tried: list[Candidate] = [(ORDER, lambda s: np.maximum((s[:, 1:] * s[:, :-1]).mean(axis=1), 0.0) ** 2)]
@@ -101,7 +101,7 @@ def autocorrelation(o: Outcome) -> Finding | None:
     )
 
 
-def of_states(o: Outcome) -> Change | str:
+def of_states(o: ObservedOutcome) -> Change | str:
     """A state of each row, an autoregression of order 1."""
     s = o.statement
     size = (s.site and s.site.size) or "N"
@@ -117,7 +117,7 @@ def of_states(o: Outcome) -> Change | str:
     return made if s.site and s.site.size else made.hint
 
 
-def within(o: Outcome, scores: Floats) -> Floats:
+def within(o: ObservedOutcome, scores: Floats) -> Floats:
     """Scores (n, rows) less their means in the groups of each column: rows are often sorted by group."""
     for groups in (c.groups for c in o.columns.values() if c.groups is not None):
         members = groups == np.arange(groups.max() + 1)[:, None]
@@ -127,7 +127,7 @@ def within(o: Outcome, scores: Floats) -> Floats:
     return scaled(scores)
 
 
-def interaction(o: Outcome) -> Finding | None:
+def interaction(o: ObservedOutcome) -> Finding | None:
     """Residuals that change with the product of two columns."""
     columns = [(name, c.values) for name, c in o.columns.items() if not c.index and (c.used or not c.whole)]
     products = {
@@ -147,7 +147,7 @@ def interaction(o: Outcome) -> Finding | None:
     )
 
 
-def curvature(o: Outcome) -> Finding | None:
+def curvature(o: ObservedOutcome) -> Finding | None:
     """Residuals that bend along the fitted values or a predictor."""
     used = {name: c.values for name, c in o.columns.items() if c.used and not c.index}
     columns = {FITTED: normal_scores(o.fitted), **used}
@@ -175,7 +175,7 @@ def normal_scores(x: Floats) -> Floats:
     return np.asarray(special.ndtri(stats.rankdata(x) / (len(x) + 1)))
 
 
-def unequal_variance(o: Outcome) -> Finding | None:
+def unequal_variance(o: ObservedOutcome) -> Finding | None:
     """Absolute residuals that change along the fitted values or a column, or differ between groups."""
     if o.discrete:
         return None
@@ -192,7 +192,7 @@ def unequal_variance(o: Outcome) -> Finding | None:
     )
 
 
-def changing_scale(o: Outcome, name: str) -> Change | str:
+def changing_scale(o: ObservedOutcome, name: str) -> Change | str:
     """A scale that changes with a column or the fitted values."""
     s, v = o.statement, o.statement.fresh("v")
     if name == FITTED:

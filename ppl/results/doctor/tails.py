@@ -14,7 +14,7 @@ from ppl.kernel.draws.columns import Floats
 from ppl.methods.diagnose.psis import fit_pareto
 from ppl.records import dataclass
 from ppl.results.doctor.change import Change
-from ppl.results.doctor.evidence import Outcome
+from ppl.results.doctor.evidence import ObservedOutcome
 from ppl.results.doctor.finding import Finding, Reference
 from ppl.results.doctor.residuals import Candidate
 from ppl.source import Span
@@ -63,7 +63,7 @@ class Farthest:
 
 
 def farthest(
-    code: str, o: Outcome, candidates: Sequence[Candidate], data: tuple[Floats, Floats], label: str
+    code: str, o: ObservedOutcome, candidates: Sequence[Candidate], data: tuple[Floats, Floats], label: str
 ) -> Farthest | None:
     """The statistic of `data` (rows,) that is farthest out among those of its replications (draws, rows).
 

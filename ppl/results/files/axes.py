@@ -8,7 +8,7 @@ from ppl.records import dataclass, field
 
 Coords = Mapping[str, Sequence[Any]]
 Dims = Mapping[str, Sequence[str]]
-Declared = Mapping[str, Sequence[str | None]]
+AxisNames = Mapping[str, Sequence[str | None]]
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Axes:
 
     coords: Coords = field(default_factory=dict)
     dims: Dims = field(default_factory=dict)
-    declared: Declared = field(default_factory=dict)
+    declared: AxisNames = field(default_factory=dict)
     required: Collection[str] = ()
 
     def of(self, name: str, shape: Sequence[int]) -> list[str | None]:

@@ -7,7 +7,7 @@ from typing import Any
 from ppl.printable import printable
 from ppl.records import dataclass, field
 from ppl.results.arguments.argument import Argument, Choice, Group, Value
-from ppl.results.arguments.tree import TREE, Values, with_defaults
+from ppl.results.arguments.tree import TREE, ArgumentValues, with_defaults
 from ppl.system.distribution import VERSION
 
 STAN_VERSION = ("2", "39", "0")
@@ -24,7 +24,7 @@ class Config:
     """
 
     model: str
-    arguments: Values
+    arguments: ArgumentValues
     started: str = ""
     parameters: tuple[str, ...] = ()
     about: Mapping[str, str] = field(default_factory=dict)
@@ -61,7 +61,7 @@ def comment_lines(config: Config) -> Iterator[str]:
 
 
 def tree_lines(
-    values: Values, tree: tuple[Argument, ...] = TREE, prefix: str = "", depth: int = 0
+    values: ArgumentValues, tree: tuple[Argument, ...] = TREE, prefix: str = "", depth: int = 0
 ) -> Iterator[str]:
     """The tree of arguments, two spaces a level, as CmdStan prints it at the start of a run."""
     pad = "  " * depth
@@ -103,7 +103,7 @@ def as_json(config: Config) -> str:
     return json.dumps({**head, "model_name": config.model, **started, **tree, **tail}, indent=2) + "\n"
 
 
-def _record(values: Values, tree: tuple[Argument, ...], prefix: str) -> dict[str, Any]:
+def _record(values: ArgumentValues, tree: tuple[Argument, ...], prefix: str) -> dict[str, Any]:
     record: dict[str, Any] = {}
     for argument in tree:
         match argument:

@@ -12,7 +12,7 @@ import numpy as np
 from ppl.errors import ArgumentError, MissingPackage
 from ppl.files import replacing
 from ppl.kernel.draws.columns import Floats, reshape, variables
-from ppl.results.arguments.tree import Values
+from ppl.results.arguments.tree import ArgumentValues
 from ppl.results.files.arviz_versions import netcdf_bytes
 from ppl.system.distribution import requirements
 
@@ -37,10 +37,10 @@ class FitToSave(Protocol):
     def draws(self) -> Floats: ...
     def method_variables(self) -> dict[str, Floats]: ...
     def to_arviz(self) -> Any: ...
-    def save_csv(self, path: str | Path, arguments: Values | None) -> object: ...
+    def save_csv(self, path: str | Path, arguments: ArgumentValues | None) -> object: ...
 
 
-def save_draws(fit: FitToSave, path: str | Path, arguments: Values | None = None) -> None:
+def save_draws(fit: FitToSave, path: str | Path, arguments: ArgumentValues | None = None) -> None:
     """Writes the draws of a fit: `.npz`, `.nc` (NetCDF, by ArviZ), `.parquet`, or CSV (`.csv`, or no suffix).
 
     `arguments` is for the comments of a CSV file (see Fit.save_csv). Every format says how the draws were
@@ -114,9 +114,9 @@ def _netcdf(fit: FitToSave, part: BinaryIO, suffix: str) -> None:
     part.write(netcdf_bytes(fit.to_arviz()))
 
 
-Writer = Callable[[FitToSave, BinaryIO, str], None]
+DrawsWriter = Callable[[FitToSave, BinaryIO, str], None]
 """Writes the draws of a fit to an open file, in the format of a suffix."""
-WRITERS: Mapping[str, Writer] = {".npz": _table, ".nc": _netcdf, ".parquet": _table}
+WRITERS: Mapping[str, DrawsWriter] = {".npz": _table, ".nc": _netcdf, ".parquet": _table}
 EXTRAS = {".nc": "arviz", ".parquet": "parquet"}
 PACKAGES = {".nc": ("xarray", "h5netcdf", "h5py"), ".parquet": ("pyarrow",)}
 """What the extras install that the writers import."""

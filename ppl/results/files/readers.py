@@ -151,5 +151,5 @@ def _texts(meta: Mapping[str, Any]) -> About:
     return {name: printable(str(text)) for name, text in meta.items() if name.startswith(PREFIX)}
 
 
-Reader = Callable[[Path], tuple[Read, About]]
-READERS: Mapping[str, Reader] = {".npz": _npz, ".nc": _netcdf, ".parquet": _parquet}
+DrawsReader = Callable[[Path], tuple[Read, About]]
+READERS: Mapping[str, DrawsReader] = {".npz": _npz, ".nc": _netcdf, ".parquet": _parquet}

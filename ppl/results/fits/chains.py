@@ -23,7 +23,7 @@ from ppl.methods.run.setting import settings_of
 from ppl.methods.run.settings import SampleSettings
 from ppl.records import dataclass, replace
 from ppl.results.arguments.of_settings import format_value
-from ppl.results.arguments.tree import Values
+from ppl.results.arguments.tree import ArgumentValues
 from ppl.results.files.arviz_versions import netcdf_bytes
 from ppl.results.files.stan_csv import OF_NUTS, chain_lines
 from ppl.results.fits.notes import codes
@@ -245,7 +245,7 @@ class Chains(VariablesOfDraws):
 
     @checks
     def save_csv(
-        self, path: str | Path = "output.csv", arguments: Values | None = None, started: str = ""
+        self, path: str | Path = "output.csv", arguments: ArgumentValues | None = None, started: str = ""
     ) -> list[Path]:
         """Write each chain in the format of CmdStan's method `sample`; return the names of the files.
 
@@ -268,7 +268,7 @@ class Chains(VariablesOfDraws):
         return files
 
     @checks
-    def save(self, path: str | Path, arguments: Values | None = None) -> list[Path]:
+    def save(self, path: str | Path, arguments: ArgumentValues | None = None) -> list[Path]:
         """Write the draws as `.nc` (NetCDF, by ArviZ) or CSV; return the names of the files.
 
         Raises:

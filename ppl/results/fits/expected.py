@@ -24,7 +24,7 @@ Axis = Sequence[str] | None
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Expected(Mapping[str, Floats]):
+class ExpectedValues(Mapping[str, Floats]):
     """Expected values by name, each an array (draws, *shape); of categories the last axis has probabilities.
 
     It prints as its summary: mean, standard error and interval of each value.
@@ -114,7 +114,7 @@ class ExpectedOverGrid:
     grid: Sequence[Any]
     by: str
     groups: Sequence[Any]
-    expected: Expected
+    expected: ExpectedValues
     points: Mapping[str, tuple[Any, Any, Any]]
     others: Mapping[str, Any]
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ppl import html
 from ppl.arguments import checks
-from ppl.data import Given, load_data
+from ppl.data import AnyData, load_data
 from ppl.density.completions import sentences
 from ppl.density.log_density import LogDensity
 from ppl.errors import InferenceError, PoorFitWarning, warn_caller
@@ -34,7 +34,7 @@ from ppl.methods.run.phases import phases_of, phases_of_draws
 from ppl.methods.run.settings import Settings
 from ppl.records import dataclass, replace
 from ppl.results.arguments.of_settings import given_of, in_cmdstans_words
-from ppl.results.arguments.tree import Values
+from ppl.results.arguments.tree import ArgumentValues
 from ppl.results.files import stan_csv
 from ppl.results.files.config import as_json, comment_lines
 from ppl.results.files.formats import require_name_of_fit
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ppl.results.fits.chains import Chains
-    from ppl.run.more_draws import Found
+    from ppl.run.more_draws import RunResult
 
 markov, saved = LateModule("ppl.results.fits.chains"), LateModule("ppl.results.fits.saved")
 more, updating = LateModule("ppl.run.more_draws"), LateModule("ppl.results.fits.updating")
@@ -505,7 +505,7 @@ class Fit(VariablesOfDraws):
             warn_caller(chains.judgement, PoorFitWarning)
         return chains
 
-    def update(self, data: Given, **keywords: Any) -> "Fit":
+    def update(self, data: AnyData, **keywords: Any) -> "Fit":
         """The fit to these rows and to new rows, computed from its draws and the new rows only.
 
         `data` are the new rows, as in `Model.condition`. Variables other than rows that `data` omit keep
@@ -548,7 +548,7 @@ class Fit(VariablesOfDraws):
 
     @checks
     def save_csv(
-        self, path: str | Path = "output.csv", arguments: Values | None = None, started: str = ""
+        self, path: str | Path = "output.csv", arguments: ArgumentValues | None = None, started: str = ""
     ) -> None:
         """Write the draws in CmdStan's format.
 
@@ -571,7 +571,9 @@ class Fit(VariablesOfDraws):
         write_whole(path, lines)
 
     @checks
-    def save_diagnostics(self, path: str | Path, arguments: Values | None = None, started: str = "") -> None:
+    def save_diagnostics(
+        self, path: str | Path, arguments: ArgumentValues | None = None, started: str = ""
+    ) -> None:
         """Write iteration, seconds and ELBO (nats) of each evaluation as CSV, in CmdStan's layout.
 
         Raises:
@@ -584,7 +586,7 @@ class Fit(VariablesOfDraws):
         write_whole(path, stan_csv.diagnostic_lines(config, self.result.path.trace))
 
     @checks
-    def save_config(self, path: str | Path, arguments: Values | None = None) -> Path:
+    def save_config(self, path: str | Path, arguments: ArgumentValues | None = None) -> Path:
         """Write the configuration of `output.csv` as CmdStan's `output_config.json`; return its name.
 
         Raises:
@@ -621,7 +623,7 @@ class Fit(VariablesOfDraws):
     def save(
         self,
         path: str | Path,
-        arguments: Values | None = None,
+        arguments: ArgumentValues | None = None,
         *,
         with_program: bool = False,
         with_data: bool = False,
@@ -723,7 +725,7 @@ class Conditions(Protocol):
 
 @memory_required()
 def more_of(
-    posterior: LogDensity, settings: Settings, found: "Found", progress: Listener | bool | None = None
+    posterior: LogDensity, settings: Settings, found: "RunResult", progress: Listener | bool | None = None
 ) -> Fit:
     """A fit with fresh draws of what was found, of which the settings have the number and the seed.
 
@@ -771,7 +773,7 @@ class Opened(NamedTuple):
     record: Mapping[str, Any]
     posterior: LogDensity
     settings: Settings
-    found: "Found"
+    found: "RunResult"
 
     def more(self, n: int, seed: int, progress: Listener | bool | None = None) -> Fit:
         """`n` draws that are not those of the fit; see `Fit.more`."""

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.data import Given, load_data
+from ppl.data import AnyData, load_data
 from ppl.data.missing import holes_in
 from ppl.data.shares import Share
 from ppl.density.compiled_program import as_declared
@@ -19,13 +19,13 @@ from ppl.kernel.language import ast
 from ppl.optimise.forms import ARRAYS
 from ppl.records import dataclass, replace
 from ppl.results.fits.by_row import arrays_of
-from ppl.results.fits.tied_draws import Drawn, RowsInPart, given_tied, posterior_of
+from ppl.results.fits.tied_draws import RowsInPart, TiedColumns, given_tied, posterior_of
 from ppl.results.report.style import TableStyle
 from ppl.run.table import Table, tabulate
-from ppl.structure.observed.conditioned import Given as GivenNames
+from ppl.structure.observed.conditioned import ConditionedData as GivenNames
 from ppl.structure.observed.new_rows import NewRows, Predicting
 
-Entries = Mapping[str, NDArray[np.bool_]]
+GivenEntries = Mapping[str, NDArray[np.bool_]]
 """Of modelled data that new rows hold, which entries are given."""
 
 
@@ -35,13 +35,13 @@ class Conditioned(RowsInPart):
 
     predicting: Predicting
 
-    def outputs(self, us: Floats, seed: int) -> Drawn:
+    def outputs(self, us: Floats, seed: int) -> TiedColumns:
         """What is asked for; DataError where nothing is left to draw."""
         if not self.predicting.outputs:
             raise nothing_to_draw(self.entries)
         return self.draws(us, seed)
 
-    def draws(self, us: Floats, seed: int, scored: Collection[str] = ()) -> Drawn:
+    def draws(self, us: Floats, seed: int, scored: Collection[str] = ()) -> TiedColumns:
         """What the program draws given each of `us` (draws, dim), conditional on what new rows hold.
 
         Variables that are `scored` are not conditioned on.
@@ -49,9 +49,9 @@ class Conditioned(RowsInPart):
         own = self.predicting
         if not own.dependence.conditions:
             names = (*own.outputs.values(), *(own.log_lik[name] for name in scored))
-            return Drawn(self.tabulated(own.computing(names), us, seed), own)
+            return TiedColumns(self.tabulated(own.computing(names), us, seed), own)
         program = own.computing([*own.all_quantities, *own.effects])
-        first, second = (Drawn(self.tabulated(program, us, k), own) for k in (seed, seed + 1))
+        first, second = (TiedColumns(self.tabulated(program, us, k), own) for k in (seed, seed + 1))
         varied = {name for name in own.dependence.conditions if varies(name, first, second)}
         refuse_ambiguous(varied & {*scored})
         if not varied - {*scored}:
@@ -79,7 +79,7 @@ class Conditioned(RowsInPart):
         return next((name for name in own.drawn if name in own.dependence.priors.get(name, ())), "")
 
 
-def varies(name: str, first: Drawn, second: Drawn) -> bool:
+def varies(name: str, first: TiedColumns, second: TiedColumns) -> bool:
     """Whether the density of what is given depends on draws: it differs between two of them."""
     return not np.array_equal(first.log_lik(name), second.log_lik(name), equal_nan=True)
 
@@ -87,7 +87,7 @@ def varies(name: str, first: Drawn, second: Drawn) -> bool:
 def predicted(
     posterior: LogDensity,
     us: Floats,
-    data: Given,
+    data: AnyData,
     seed: int,
     replicate: Collection[str] = (),
     means: bool = False,
@@ -104,7 +104,7 @@ def predicted(
     return arrays_of(found.table, found.program.outputs)
 
 
-def conditions_in_words(entries: Entries) -> str:
+def conditions_in_words(entries: GivenEntries) -> str:
     """What predictions are conditioned on; "" for nothing."""
     if not entries:
         return ""
@@ -127,7 +127,7 @@ class Scores(NamedTuple):
 
 
 def scored(
-    posterior: LogDensity, us: Floats, data: Given, seed: int, outcomes: Collection[str] = ()
+    posterior: LogDensity, us: Floats, data: AnyData, seed: int, outcomes: Collection[str] = ()
 ) -> dict[str, Scores]:
     """The log score of what new rows hold, by data variable, of all or of some `outcomes`.
 
@@ -157,7 +157,7 @@ def score(log_p: Floats, given: NDArray[np.bool_]) -> Scores:
     return Scores(np.where(given, top + np.log(mean), np.nan), np.where(given, errors, np.nan))
 
 
-def nothing_to_draw(entries: Entries) -> DataError:
+def nothing_to_draw(entries: GivenEntries) -> DataError:
     """The error for rows that hold every modelled value."""
     name, every = [*entries][-1], " and ".join(f"`{name}`" for name in entries)
     return DataError(
@@ -196,7 +196,7 @@ def in_frame(found: Mapping[str, Floats], frame: Any, style: TableStyle) -> Any:
 
 
 def conditioned_on(
-    posterior: LogDensity, data: Given, replicate: Collection[str] = (), means: bool = False
+    posterior: LogDensity, data: AnyData, replicate: Collection[str] = (), means: bool = False
 ) -> Conditioned:
     """The program for new rows, given the values that they hold of modelled data but those to `replicate`."""
     factors = posterior.model.compilation.factors
@@ -223,7 +223,7 @@ def conditioned_on(
     return Conditioned(posterior, found, values, entries, (shapes, old, new), predicting)
 
 
-def coded_as_at_the_fit(posterior: LogDensity, data: Given) -> dict[str, Any]:
+def coded_as_at_the_fit(posterior: LogDensity, data: AnyData) -> dict[str, Any]:
     """The values of new rows by name: levels of the fit keep their codes, others are new groups."""
     return dict(as_declared(posterior.model, replace(load_data(data), levels=posterior.levels)).values)
 
@@ -259,7 +259,7 @@ def filled_in(found: NewRows, values: Mapping[str, Any]) -> dict[str, Any]:
     return out
 
 
-def held_in_part(found: NewRows, values: Mapping[str, Any], entries: Entries) -> dict[str, Any]:
+def held_in_part(found: NewRows, values: Mapping[str, Any], entries: GivenEntries) -> dict[str, Any]:
     """The values of what is given in part, 0 where they are missing, and which are given."""
     out: dict[str, Any] = {}
     for name, (own, flags) in found.held.items():

@@ -30,7 +30,7 @@ from ppl.run.checksum import plain, read_record, require_types, with_checksum
 from ppl.run.identity import identity
 from ppl.run.initial import FIT_FORMAT as FORMAT
 from ppl.run.initial import approximation, start_for
-from ppl.run.more_draws import OF_SEVERAL_GAUSSIANS, Found, later_result, with_spread
+from ppl.run.more_draws import OF_SEVERAL_GAUSSIANS, RunResult, later_result, with_spread
 from ppl.run.state_json import decode, encode
 from ppl.run.target import target_of
 
@@ -151,12 +151,12 @@ def later_draws(record: Mapping[str, Any]) -> bool:
     return bool(record.get("later_draws", False))
 
 
-def found_of(record: Mapping[str, Any], posterior: LogDensity) -> Found:
+def found_of(record: Mapping[str, Any], posterior: LogDensity) -> RunResult:
     """What a saved fit found; fits that were saved before have no chains to go on."""
     made = DrawSource(record["fit_draws"]) if "fit_draws" in record else DrawSource.OF_Q
     q = approximation(record, posterior.param_unc_num())
     chains = decode(record.get("chains"))
-    return Found(*q, _path_from_json(record), made, _spread_from_json(record), chains)
+    return RunResult(*q, _path_from_json(record), made, _spread_from_json(record), chains)
 
 
 def _spread_from_json(record: Mapping[str, Any]) -> Spread | None:

@@ -12,7 +12,14 @@ from ppl.errors import DataError, UnknownName
 from ppl.kernel.draws.columns import Floats
 from ppl.programs.rewriting import text_of
 from ppl.records import dataclass
-from ppl.results.fits.expected import Axis, Expected, ExpectedOverGrid, Summarise, axes_of, text_of_value
+from ppl.results.fits.expected import (
+    Axis,
+    ExpectedOverGrid,
+    ExpectedValues,
+    Summarise,
+    axes_of,
+    text_of_value,
+)
 from ppl.results.fits.new_rows import predicted
 from ppl.results.report.summary import Summary
 from ppl.structure.observed.new_rows import NewRows
@@ -239,7 +246,7 @@ def effects(
         name: (own.values(predictor), own.values(by) if by else None, own.by_row(name)) for name in found
     }
     others = {name: own.word_of(name, x) for name, x in own.typical().items() if name not in names}
-    expected = Expected(draws, summarise, named)
+    expected = ExpectedValues(draws, summarise, named)
     return Effects(predictor, axes[0], by, axes[1] if by else [], expected, points, {**others, **at})
 
 
@@ -276,7 +283,7 @@ def contrast(
     scenarios: Mapping[str, Sequence[Any]],
     average: bool = True,
     seed: int = 1,
-) -> Expected:
+) -> ExpectedValues:
     """Differences, ratios and odds ratios of each scenario with the first.
 
     They are of means over the rows of the fit, or with `average` False of the typical row.
@@ -305,7 +312,7 @@ def contrast(
         for what, sign, x in comparisons(own.by_row(name), base, np.stack(rest, axis=1)):
             draws[f"{what}_{name}"] = x
             axes[f"{what}_{name}"] = [[f"{other} {sign} {first}" for other in others], *of_row]
-    return Expected(draws, summarise, axes)
+    return ExpectedValues(draws, summarise, axes)
 
 
 def comparisons(y: Any, base: Floats, others: Floats) -> Iterator[tuple[str, str, Floats]]:

@@ -51,7 +51,7 @@ def posterior_of(posterior: LogDensity, program: ast.Program, values: Mapping[st
 
 
 @dataclass(frozen=True)
-class Drawn:
+class TiedColumns:
     """The columns of a program for new rows at draws of a fit."""
 
     table: Table
@@ -70,7 +70,9 @@ class Drawn:
         return reshape(self.table.rows, self.table.columns, self.program.log_lik[name])
 
 
-def given_tied(rows: RowsInPart, us: Floats, seed: int, tied: Tied, tables: tuple[Table, Table]) -> Drawn:
+def given_tied(
+    rows: RowsInPart, us: Floats, seed: int, tied: Tied, tables: tuple[Table, Table]
+) -> TiedColumns:
     """What new rows lack, with what is tied drawn by its density from draws that ignore what they hold.
 
     Raises:
@@ -99,7 +101,7 @@ def given_tied(rows: RowsInPart, us: Floats, seed: int, tied: Tied, tables: tupl
         )
     table = tabulate(posterior, np.concatenate([starts[0][:, :dim], ending.points], axis=1), seed)
     table.require_some("Predictions")
-    return Drawn(table, program)
+    return TiedColumns(table, program)
 
 
 def listed(names: Iterable[str]) -> str:

@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ppl.data import Given, load_data
+from ppl.data import AnyData, load_data
 from ppl.data.blocks import taken
 from ppl.data.levels import Factor
 from ppl.data.shares import Share
@@ -56,7 +56,7 @@ class SiteLimits:
 SITES = SiteLimits()
 
 
-def updated(posterior: P, us: Floats, data: Given) -> P:
+def updated(posterior: P, us: Floats, data: AnyData) -> P:
     """The posterior of new rows, with a site for those of `posterior`, whose draws are `us` (n, dim).
 
     What data leave out stays. Where the site is not close, the rows are held: they go with the new ones.
@@ -167,7 +167,7 @@ def before_rows(posterior: LogDensity, us: Floats) -> Earlier:
     return Earlier(site, names, us.mean(axis=0), rows, groups, {}, {}, before.qualities if before else ())
 
 
-def with_unchanged(model: Any, earlier: Earlier | None, data: Given) -> Given:
+def with_unchanged(model: Any, earlier: Earlier | None, data: AnyData) -> AnyData:
     """Data of an updated fit, with those that they leave out and that stayed, and the rows that are held."""
     if earlier is None:
         return data

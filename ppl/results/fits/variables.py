@@ -11,7 +11,7 @@ import numpy as np
 
 from ppl import api
 from ppl.arguments import checks
-from ppl.data import Given
+from ppl.data import AnyData
 from ppl.data.load import is_frame
 from ppl.density.completions import completed_draws
 from ppl.density.log_density import LogDensity
@@ -28,7 +28,7 @@ from ppl.kernel.draws.columns import (
 from ppl.kernel.draws.names import unflatten, variable_of
 from ppl.late import LateModule
 from ppl.methods.diagnose.level import Level
-from ppl.results.arguments.tree import Values
+from ppl.results.arguments.tree import ArgumentValues
 from ppl.results.files.arviz import (
     BY_OUTCOME,
     OBSERVED,
@@ -38,7 +38,7 @@ from ppl.results.files.arviz import (
     inference_data,
     to_xarray,
 )
-from ppl.results.files.axes import Axes, Coords, Declared, Dims
+from ppl.results.files.axes import Axes, AxisNames, Coords, Dims
 from ppl.results.files.config import Config, Metadata, as_json
 from ppl.results.files.declared_axes import declared_axes
 from ppl.results.report.log_lik import POINTWISE, LogLik, of_draws
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
     from ppl.results.doctor.doctor import Examination
     from ppl.results.fits.by_row import RowsByOutcome
-    from ppl.results.fits.expected import Expected
+    from ppl.results.fits.expected import ExpectedValues
     from ppl.results.fits.scenarios import Effects
     from ppl.results.pictures.plots import Plots
     from ppl.results.report.loo import Loo, LooByOutcome
@@ -257,7 +257,7 @@ class VariablesOfDraws(api.Members, ABC):
     @checks
     def predict(
         self,
-        data: Given,
+        data: AnyData,
         seed: int = 1,
         replicate: str | Sequence[str] = (),
         interval: float = 0.9,
@@ -303,7 +303,7 @@ class VariablesOfDraws(api.Members, ABC):
     @checks
     def expected(
         self,
-        data: Given | None = None,
+        data: AnyData | None = None,
         seed: int = 1,
         replicate: str | Sequence[str] = (),
         interval: float = 0.9,
@@ -331,7 +331,7 @@ class VariablesOfDraws(api.Members, ABC):
         else:
             found = new_rows.predicted(self.posterior, self.draws_u, data, seed, names, means=True)
         axes = expected.axes_of(self.posterior, found)
-        made: Expected = expected.Expected(found, self._summarised, axes)
+        made: ExpectedValues = expected.Expected(found, self._summarised, axes)
         style = TableStyle(interval, hdi)
         return new_rows.in_frame(made.by_row(), data, style) if is_frame(data) else made
 
@@ -357,7 +357,9 @@ class VariablesOfDraws(api.Members, ABC):
         return made
 
     @checks
-    def contrast(self, of: Mapping[str, Sequence[Any]], average: bool = True, seed: int = 1) -> "Expected":
+    def contrast(
+        self, of: Mapping[str, Sequence[Any]], average: bool = True, seed: int = 1
+    ) -> "ExpectedValues":
         """How expected values change between scenarios, {"sex": ["F", "M"]}: each compared with the first.
 
         The result has `difference_y`; `ratio_y` where all means are positive; `odds_ratio_y` where the
@@ -377,11 +379,13 @@ class VariablesOfDraws(api.Members, ABC):
             >>> list(fit.contrast({"x": [0, 1]}))
             ['difference_y', 'ratio_y', 'odds_ratio_y']
         """
-        made: Expected = scenarios.contrast(self.posterior, self.draws_u, self._summarised, of, average, seed)
+        made: ExpectedValues = scenarios.contrast(
+            self.posterior, self.draws_u, self._summarised, of, average, seed
+        )
         return made
 
     @checks
-    def score(self, data: Given, outcome: str | None = None, seed: int = 1) -> dict[str, Floats]:
+    def score(self, data: AnyData, outcome: str | None = None, seed: int = 1) -> dict[str, Floats]:
         """The log score of what new rows hold: the log predictive density by row, by data variable.
 
         It is the logarithm of the mean over draws of the density of a row, in nats, given the values that
@@ -666,7 +670,7 @@ class VariablesOfDraws(api.Members, ABC):
         return Metadata(json.loads(as_json(self.config({}))), shapes)
 
     @checks
-    def config(self, arguments: Values, started: str = "") -> Config:
+    def config(self, arguments: ArgumentValues, started: str = "") -> Config:
         """The configuration of the run, with further arguments."""
         model = self.posterior.model
         transform = {"ppl.positive_transform": positive_transform(model)}
@@ -684,7 +688,7 @@ class VariablesOfDraws(api.Members, ABC):
         axes = {name: named.get(name, axes) for name, axes in declared.items()}
         return Axes({**own, **coords}, dims, axes, tuple(coords))
 
-    def _axes_of_levels(self, coords: Coords, declared: Declared) -> tuple[Coords, Declared]:
+    def _axes_of_levels(self, coords: Coords, declared: AxisNames) -> tuple[Coords, AxisNames]:
         """The levels of axes that `coords` does not label, and the axes of variables, by names of factors."""
         labels, shapes = self.posterior.labels, self.metadata.stan_vars
         lengths = {

@@ -14,19 +14,19 @@ from ppl.kernel.advi.outcome import Outcome
 from ppl.kernel.draws.columns import Floats, chosen
 from ppl.kernel.ir import nodes as ir
 from ppl.records import dataclass, replace
-from ppl.results.arguments.tree import Values
+from ppl.results.arguments.tree import ArgumentValues
 from ppl.results.calibration.simulations import prior_draws, simulations_of
 from ppl.results.files.config import Config, comment_lines
 from ppl.results.files.read_csv import DrawsFile, read_config
 from ppl.results.fits.expected import ExpectedOverGrid
 from ppl.results.pictures.kind import EFFECTS, OUTCOMES, PRIOR, ROWS, Kind, Need
 from ppl.results.pictures.material import (
-    Draws,
+    ElboTrace,
     Material,
+    NamedDraws,
     Overlay,
     Replicated,
     Support,
-    Trace,
     replicated_outcomes,
 )
 from ppl.results.report.log_lik import POINTWISE, LogLik
@@ -45,7 +45,7 @@ BOUNDS = {"lower": (0,), "upper": (1,), "lower_upper": (0, 1)}
 """Which ends of a support the arguments of a constraint are."""
 
 
-class Source(Protocol):
+class MaterialSource(Protocol):
     """What computes the parts of the material that few kinds need; each raises PPLError where it cannot."""
 
     def outcomes(self) -> Mapping[str, Replicated]: ...
@@ -54,7 +54,7 @@ class Source(Protocol):
     def effects(self) -> ExpectedOverGrid | None: ...
 
 
-COMPUTED: Mapping[Need, Callable[[Source], dict[str, Any]]] = {
+COMPUTED: Mapping[Need, Callable[[MaterialSource], dict[str, Any]]] = {
     OUTCOMES: lambda source: {"outcomes": source.outcomes()},
     ROWS: lambda source: {"log_liks": source.log_liks()},
     PRIOR: lambda source: {"prior": source.prior()},
@@ -63,7 +63,9 @@ COMPUTED: Mapping[Need, Callable[[Source], dict[str, Any]]] = {
 """The field of the material that a need is for."""
 
 
-def with_needs(material: Material, kinds: Iterable[Kind], source: Source, named: bool = True) -> Material:
+def with_needs(
+    material: Material, kinds: Iterable[Kind], source: MaterialSource, named: bool = True
+) -> Material:
     """The material with what the kinds need.
 
     Raises:
@@ -91,7 +93,7 @@ class FitToDraw(Protocol):
     def column_names(self) -> tuple[str, ...]: ...
     @property
     def _chain_rows(self) -> list[Floats]: ...
-    def config(self, arguments: Values) -> Config: ...
+    def config(self, arguments: ArgumentValues) -> Config: ...
     def method_variables(self) -> dict[str, Floats]: ...
     def predictive(self, seed: int) -> dict[str, Floats]: ...
     def effects(self, predictor: str, by: str | None, *, seed: int) -> ExpectedOverGrid: ...
@@ -116,7 +118,7 @@ class FitSource:
         """The draws of the variables of these names, of the parameters where there are none."""
         fit = self.fit
         columns = chosen(fit.column_names, names, self.files[0].parameters, fit.posterior.labels)
-        course = Trace(fit.elbo_trace, fit.outcome.ending.value) if isinstance(fit, Approximation) else None
+        course = ElboTrace(fit.elbo_trace, fit.outcome.ending.value) if isinstance(fit, TracedFit) else None
         return Material(self.files, columns, course, named=bool(names), supports=supports_of(fit.posterior))
 
     def outcomes(self) -> Mapping[str, Replicated]:
@@ -138,7 +140,7 @@ class FitSource:
 
 
 @runtime_checkable
-class Approximation(Protocol):
+class TracedFit(Protocol):
     """A fit of q, which has a course of the ELBO."""
 
     @property
@@ -147,7 +149,7 @@ class Approximation(Protocol):
     def outcome(self) -> Outcome: ...
 
 
-def files_of(fit: FitToDraw, arguments: Values = MappingProxyType({})) -> tuple[DrawsFile, ...]:
+def files_of(fit: FitToDraw, arguments: ArgumentValues = MappingProxyType({})) -> tuple[DrawsFile, ...]:
     """The draws of each chain, as a file of them is read; `arguments` are further ones of its comments."""
     config, chains = read_config(comment_lines(fit.config(arguments))), fit._chain_rows
     stats = {name: x.reshape(len(chains[0]), -1) for name, x in fit.method_variables().items()}
@@ -176,7 +178,7 @@ def prior_of(posterior: LogDensity, seed: int) -> Overlay:
         DataError: data that the prior needs are missing.
     """
     table = prior_draws(simulations_of(posterior.model, posterior.data), DRAWS_OF_PRIOR, seed)
-    return Overlay("prior", Draws(table.columns, table.rows))
+    return Overlay("prior", NamedDraws(table.columns, table.rows))
 
 
 def data_of(posterior: LogDensity, outcomes: Iterable[str]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import numpy as np
 from ppl.errors import DataError
 from ppl.records import dataclass, replace
 from ppl.results.pictures.canvas import WIDE_LOOK, Look, Panels, figure_of, finish, styled
-from ppl.results.pictures.material import Draws, Material
+from ppl.results.pictures.material import Material, NamedDraws
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -143,7 +143,7 @@ class Kind:
         """How many columns it has room for."""
         return self.room[material.named] if self.room else len(material.draws.columns)
 
-    def columns(self, material: Material) -> Draws:
+    def columns(self, material: Material) -> NamedDraws:
         """The draws of as many columns as it has room for."""
         return material.draws.only(self.choose(material, self.most(material))[0])
 

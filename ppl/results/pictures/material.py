@@ -28,7 +28,7 @@ Support = tuple[float, float]
 
 
 @dataclass(frozen=True, eq=False)
-class Draws:
+class NamedDraws:
     """Named columns of draws (draws, columns)."""
 
     columns: tuple[str, ...]
@@ -39,13 +39,13 @@ class Draws:
         values = self.rows[:, self.columns.index(name)]
         return values[np.isfinite(values)]
 
-    def only(self, names: Sequence[str]) -> "Draws":
+    def only(self, names: Sequence[str]) -> "NamedDraws":
         """These columns of it, in this order."""
-        return Draws(tuple(names), self.rows[:, [self.columns.index(name) for name in names]])
+        return NamedDraws(tuple(names), self.rows[:, [self.columns.index(name) for name in names]])
 
 
 @dataclass(frozen=True, eq=False)
-class Trace:
+class ElboTrace:
     """The ELBO's course, `points` (evaluations, 2: iteration, nats), and in a word how it ended."""
 
     points: Floats
@@ -79,7 +79,7 @@ class Overlay(NamedTuple):
     """Draws that are drawn beside those of the fit, and what they are called."""
 
     name: str
-    draws: Draws
+    draws: NamedDraws
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +94,7 @@ class Material:
 
     files: tuple[DrawsFile, ...]
     names: tuple[str, ...]
-    trace: Trace | None = None
+    trace: ElboTrace | None = None
     reference: Overlay | None = None
     outcomes: Mapping[str, Replicated] = field(default_factory=dict)
     named: bool = False
@@ -105,17 +105,17 @@ class Material:
     effects: ExpectedOverGrid | None = None
 
     @cached_property
-    def draws(self) -> Draws:
+    def draws(self) -> NamedDraws:
         """All runs' draws of the columns to draw, but for those that never vary."""
         rows = np.concatenate([file.only(self.names).draws for file in self.files])
         varying = [k for k in range(len(self.names)) if varies(rows[:, k])]
-        return Draws(tuple(self.names[k] for k in varying), rows[:, varying])
+        return NamedDraws(tuple(self.names[k] for k in varying), rows[:, varying])
 
-    def shown(self, draws: Draws) -> Draws:
+    def shown(self, draws: NamedDraws) -> NamedDraws:
         """Draws as pictures show them: transformed, with labels of levels in place of names of columns."""
         with np.errstate(all="ignore"):
             rows = self.transform(draws.rows) if self.transform else draws.rows
-        return Draws(tuple(map(self.label, draws.columns)), rows)
+        return NamedDraws(tuple(map(self.label, draws.columns)), rows)
 
     def label(self, column: str) -> str:
         """The name of a column for people."""
@@ -228,7 +228,7 @@ def as_numbers(value: Any) -> Floats | None:
 # --- Files ---------------------------------------------------------------------------------------
 
 
-def read_trace(path: Path) -> Trace:
+def read_trace(path: Path) -> ElboTrace:
     """The ELBO's course from a diagnostic file (CSV), or from what `Fit.save` wrote (JSON).
 
     Raises:
@@ -244,7 +244,7 @@ def read_trace(path: Path) -> Trace:
             lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
             rows = [(row["iter"], row["ELBO"]) for row in csv.DictReader(lines)]
         points = np.array([(float(k), float(elbo)) for k, elbo in rows]).reshape(-1, 2)
-        return Trace(points[np.isfinite(points).all(axis=1)], ending)
+        return ElboTrace(points[np.isfinite(points).all(axis=1)], ending)
     except (KeyError, TypeError, ValueError):
         raise DataError(
             f"{path} holds no ELBO trace; expected what --diagnostic-file wrote (iter,time_in_seconds,ELBO) "

@@ -19,7 +19,7 @@ from ppl.results.pictures.canvas import (
 )
 from ppl.results.pictures.kind import COLUMN, ELBO_TRACE, ENERGY, RUNS, Kind, always
 from ppl.results.pictures.marks import band_of_ranks, ecdf_differences, marginal
-from ppl.results.pictures.material import Draws, Material, Trace
+from ppl.results.pictures.material import ElboTrace, Material, NamedDraws
 
 
 def draw_energy(material: Material, look: Look) -> Panels:
@@ -55,7 +55,7 @@ ENERGY_KIND = Kind(
 
 
 def draw_elbo(material: Material, look: Look) -> Panels:
-    trace = material.trace or Trace(np.zeros((0, 2)))
+    trace = material.trace or ElboTrace(np.zeros((0, 2)))
     each = panels(look, 1, 1, 3.2 if look.wide else 2.8)
     axes, (iterations, values) = each[0], trace.points.T
     axes.plot(iterations, values, color=FITTED, marker="o", markersize=2.5, linewidth=1)
@@ -101,7 +101,7 @@ def has_order(material: Material) -> bool:
 def draw(material: Material, look: Look) -> Panels:
     """A line for each run, one over the other."""
     names = TRACE_KIND.columns(material).columns
-    runs = [material.shown(Draws(file.columns, file.draws).only(names)) for file in material.files]
+    runs = [material.shown(NamedDraws(file.columns, file.draws).only(names)) for file in material.files]
     each = panels(look, len(names), min(len(names), 2 if look.wide else 1), 1.5)
     for k, (name, axes) in enumerate(zip(runs[0].columns, each, strict=True)):
         for run, file, colour in zip(runs, material.files, cycle(COLOURS), strict=False):

@@ -42,7 +42,7 @@ class Fitted(Protocol):
     def loo(self, outcome: Any = None) -> Loo | LooByOutcome: ...
 
 
-Outcome = str | Sequence[str] | None
+OutcomeNames = str | Sequence[str] | None
 """One outcome, several whose densities are added up by row, or all in turn."""
 
 
@@ -216,7 +216,7 @@ def compare(
 def compare(models: Mapping[str, Any], by: Literal["evidence"]) -> EvidenceComparison: ...
 @checks
 def compare(
-    models: Mapping[str, Any], by: Literal["loo", "evidence"] = "loo", outcome: Outcome = None
+    models: Mapping[str, Any], by: Literal["loo", "evidence"] = "loo", outcome: OutcomeNames = None
 ) -> Comparison | ComparisonByOutcome | EvidenceComparison:
     """Fits of several models to the same data, ordered by their ELPD (PSIS-LOO) or their log evidence.
 
@@ -250,7 +250,7 @@ def compare(
     return ComparisonByOutcome(made) if len(made) > 1 else made[shared[0]]
 
 
-def loos_of(model: Any, outcome: Outcome) -> Mapping[str, Loo]:
+def loos_of(model: Any, outcome: OutcomeNames) -> Mapping[str, Loo]:
     """The ELPDs of a model by outcome; of one whose outcome is unknown, by ""."""
     found = model if isinstance(model, Loo | LooByOutcome) else model.loo(outcome)
     by_name = found if isinstance(found, LooByOutcome) else {found.outcome: found}

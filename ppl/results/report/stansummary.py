@@ -31,7 +31,7 @@ DECIMALS = {"ESS_bulk": 0, "ESS_tail": 0, "R_hat": 3, "k_hat": 2, MISSING: 0}
 
 
 @dataclass(frozen=True)
-class Line:
+class Figures:
     """One column's figures, in the order of `headings`."""
 
     name: str
@@ -45,7 +45,7 @@ def headings(style: TableStyle, files: Sequence[DrawsFile]) -> tuple[str, ...]:
     return ("Mean", "MCSE", "StdDev", "MAD", *style.headings, "ESS_bulk", "ESS_tail", "R_hat", *tail)
 
 
-def stansummary(files: Sequence[DrawsFile], style: TableStyle = USUAL) -> tuple[Line, ...]:
+def stansummary(files: Sequence[DrawsFile], style: TableStyle = USUAL) -> tuple[Figures, ...]:
     """A line for each column of files whose columns are the same.
 
     Runs are compared on as many draws as the shortest has; k-hat is that of the worst run. MCSE is at least
@@ -60,7 +60,7 @@ def stansummary(files: Sequence[DrawsFile], style: TableStyle = USUAL) -> tuple[
         last = [khats[:, None]] * bool(len(khats)) + [missing[:, None]] * bool(missing.any())
         together = [own[:, :1], mcse[:, None], own[:, 1:], by_columns(agreement, runs), *last]
     figures = np.concatenate(together, axis=1).tolist()
-    return tuple(Line(name, tuple(row)) for name, row in zip(names, figures, strict=True))
+    return tuple(Figures(name, tuple(row)) for name, row in zip(names, figures, strict=True))
 
 
 def exponentiated(file: DrawsFile) -> DrawsFile:
@@ -133,14 +133,14 @@ def _quantiles(draws: Floats, style: TableStyle) -> Floats:
     return quantiles(draws.T, style.quantiles or style.central).T
 
 
-def as_text(lines: Sequence[Line], names: Sequence[str], digits: int | None, width: int) -> Iterator[str]:
+def as_text(lines: Sequence[Figures], names: Sequence[str], digits: int | None, width: int) -> Iterator[str]:
     """The lines of a table of them, with so many digits or those that are known."""
     figures = at_the_point([tuple(figure_texts(line, names, digits)) for line in lines])
     rows = [(line.name, *texts) for line, texts in zip(lines, figures, strict=True)]
     return text_table(("", *names), rows, width)
 
 
-def figure_texts(line: Line, names: Sequence[str], digits: int | None = None) -> Iterator[str]:
+def figure_texts(line: Figures, names: Sequence[str], digits: int | None = None) -> Iterator[str]:
     """The figures as the table shows them, with so many digits or those that the MCSE leaves known."""
     figures = dict(zip(names, line.figures, strict=True))
     for heading, value in figures.items():
@@ -163,7 +163,7 @@ def quantiles_of(percentiles: str) -> tuple[float, ...]:
     return values if all(0 <= value <= 1 for value in values) else ()
 
 
-def csv_lines(lines: Sequence[Line], names: Sequence[str], digits: int | None = None) -> Iterator[str]:
+def csv_lines(lines: Sequence[Figures], names: Sequence[str], digits: int | None = None) -> Iterator[str]:
     """The table as CSV, as `stansummary --csv_filename` writes it; of so many digits, else all."""
     write = repr if digits is None else f"{{:.{digits}g}}".format
     yield ",".join(("name", *names)) + "\n"

@@ -15,7 +15,7 @@ import numpy as np
 from ppl.arrays import NUMPY, Array, Namespace, with_partials
 from ppl.stdlib.constraints.conditions import Condition, constraint
 from ppl.stdlib.constraints.layout import flatten, unflatten
-from ppl.stdlib.constraints.record import ELEMENTWISE, Page, Shape
+from ppl.stdlib.constraints.record import ELEMENTWISE, ConstraintPage, Shape
 from ppl.stdlib.constraints.sentences import number
 from ppl.stdlib.functions.elementary import log_inv_logit
 from ppl.stdlib.record import guarded
@@ -157,7 +157,9 @@ LOWER = constraint(
     conditions=(AT_LEAST,),
     value="real",
     function="lower_bound",
-    page=Page("real<lower=a> x;", ELEMENTWISE, ("x = a + exp(u)", "x = u if a is -inf"), "u", (), (1.0,)),
+    page=ConstraintPage(
+        "real<lower=a> x;", ELEMENTWISE, ("x = a + exp(u)", "x = u if a is -inf"), "u", (), (1.0,)
+    ),
 )
 
 LOWER_SOFTPLUS = replace(
@@ -176,7 +178,9 @@ UPPER = constraint(
     conditions=(AT_MOST,),
     value="real",
     function="upper_bound",
-    page=Page("real<upper=b> x;", ELEMENTWISE, ("x = b - exp(u)", "x = u if b is inf"), "u", (), (1.0,)),
+    page=ConstraintPage(
+        "real<upper=b> x;", ELEMENTWISE, ("x = b - exp(u)", "x = u if b is inf"), "u", (), (1.0,)
+    ),
 )
 
 LOWER_UPPER = constraint(
@@ -188,7 +192,7 @@ LOWER_UPPER = constraint(
     conditions=(AT_LEAST, AT_MOST),
     value="real",
     function="lower_upper_bound",
-    page=Page(
+    page=ConstraintPage(
         "real<lower=a, upper=b> x;",
         ELEMENTWISE,
         ("x = a + (b - a) * inv_logit(u)", "as with one bound, or none, where the other is infinite"),

@@ -7,7 +7,7 @@ import numpy as np
 from ppl.arrays import NUMPY, Array, Namespace, as_pairs
 from ppl.stdlib.constraints.identity import check
 from ppl.stdlib.constraints.layout import flatten, unflatten
-from ppl.stdlib.constraints.record import Constraint, Page, Shape, flat_shape
+from ppl.stdlib.constraints.record import Constraint, ConstraintPage, Shape, flat_shape
 from ppl.stdlib.functions.complex_parts import to_complex
 
 
@@ -32,5 +32,5 @@ COMPLEX = Constraint(
     constrain=constrain,
     unconstrain=unconstrain,
     check=check,
-    page=Page("complex z;", "2", ("z = u[1] + i * u[2]",), "0", ()),
+    page=ConstraintPage("complex z;", "2", ("z = u[1] + i * u[2]",), "0", ()),
 )

@@ -12,7 +12,7 @@ import numpy as np
 
 from ppl.arrays import NUMPY, Array, Namespace
 from ppl.records import dataclass
-from ppl.stdlib.constraints.record import Constraint, Kind, Shape
+from ppl.stdlib.constraints.record import Constraint, Shape, ValueKind
 from ppl.stdlib.constraints.sentences import TOLERANCE, first_false, number, position
 from ppl.stdlib.functions.symmetric import cholesky_decompose
 
@@ -75,9 +75,9 @@ class Members:
         return f"{position(index)} {wrong.says(one, at, *own)}".lstrip()
 
 
-def constraint(value: Kind, conditions: tuple[Condition, ...], **others: Any) -> Constraint:
+def constraint(value: ValueKind, conditions: tuple[Condition, ...], **others: Any) -> Constraint:
     """A constrained type, whose values are the reals, vectors or matrices that meet all the conditions."""
-    members = Members(get_args(Kind).index(value), conditions)
+    members = Members(get_args(ValueKind).index(value), conditions)
     return Constraint(value=value, contains=members.contains, check=members.check, **others)
 
 

@@ -26,7 +26,7 @@ from ppl.stdlib.constraints.layout import (
     strictly_lower_by_columns,
     strictly_lower_by_rows,
 )
-from ppl.stdlib.constraints.record import Page, Shape
+from ppl.stdlib.constraints.record import ConstraintPage, Shape
 from ppl.stdlib.functions.symmetric import cholesky_decompose
 
 
@@ -100,7 +100,7 @@ CHOLESKY_FACTOR_CORR = constraint(
     conditions=(LOWER_TRIANGULAR, POSITIVE_DIAGONAL, UNIT_ROWS),
     value="matrix",
     sizes=(1,),
-    page=Page(
+    page=ConstraintPage(
         "cholesky_factor_corr[K] x;",
         "K * (K - 1) // 2",
         (
@@ -123,7 +123,7 @@ CORR_MATRIX = constraint(
     conditions=(SYMMETRIC, UNIT_DIAGONAL, POSITIVE_DEFINITE),
     value="matrix",
     sizes=(1,),
-    page=Page(
+    page=ConstraintPage(
         "corr_matrix[K] x;",
         "K * (K - 1) // 2",
         (

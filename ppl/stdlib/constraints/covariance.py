@@ -17,7 +17,7 @@ from ppl.stdlib.constraints.conditions import (
     constraint,
 )
 from ppl.stdlib.constraints.layout import lower_by_rows, place, squared
-from ppl.stdlib.constraints.record import Page, Shape
+from ppl.stdlib.constraints.record import ConstraintPage, Shape
 from ppl.stdlib.functions.symmetric import cholesky_decompose
 
 
@@ -71,7 +71,7 @@ CHOLESKY_FACTOR_COV = constraint(
     conditions=(LOWER_TRIANGULAR, POSITIVE_DIAGONAL),
     value="matrix",
     sizes=(1, 2),
-    page=Page(
+    page=ConstraintPage(
         "cholesky_factor_cov[M, N] x;  ([K] is [K, K]; M at least N)",
         "N * (N + 1) // 2 + (M - N) * N",
         ("x[i, j] = u[i, j]; below the diagonal, row by row", "x[k, k] = exp(u[k, k])"),
@@ -89,7 +89,7 @@ COV_MATRIX = constraint(
     conditions=(SYMMETRIC, POSITIVE_DEFINITE),
     value="matrix",
     sizes=(1,),
-    page=Page(
+    page=ConstraintPage(
         "cov_matrix[K] x;",
         "K * (K + 1) // 2",
         ("x = L * L'", "L[i, j] = u[i, j]; below the diagonal, row by row", "L[k, k] = exp(u[k, k])"),

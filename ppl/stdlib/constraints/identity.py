@@ -4,7 +4,7 @@ from functools import partial
 
 from ppl.arrays import NUMPY, Array, Namespace
 from ppl.stdlib.constraints.layout import flatten, unflatten
-from ppl.stdlib.constraints.record import ELEMENTWISE, Constraint, Page, Shape
+from ppl.stdlib.constraints.record import ELEMENTWISE, Constraint, ConstraintPage, Shape
 
 
 def constrain(xp: Namespace, u: Array, shape: Shape) -> tuple[Array, Array]:
@@ -21,5 +21,5 @@ IDENTITY = Constraint(
     constrain=constrain,
     unconstrain=partial(flatten, NUMPY),
     check=check,
-    page=Page("real x;", ELEMENTWISE, ("x = u",), "0", ()),
+    page=ConstraintPage("real x;", ELEMENTWISE, ("x = u",), "0", ()),
 )

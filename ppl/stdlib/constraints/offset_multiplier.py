@@ -4,7 +4,7 @@ import numpy as np
 
 from ppl.arrays import NUMPY, Array, Namespace
 from ppl.stdlib.constraints.layout import flatten, unflatten
-from ppl.stdlib.constraints.record import ELEMENTWISE, Constraint, Page, Shape
+from ppl.stdlib.constraints.record import ELEMENTWISE, Constraint, ConstraintPage, Shape
 from ppl.stdlib.constraints.sentences import first_element
 from ppl.stdlib.record import guarded
 
@@ -56,5 +56,7 @@ OFFSET_MULTIPLIER = Constraint(
     contains=contains,
     check=check,
     value="real",
-    page=Page("real<offset=m, multiplier=s> x;", ELEMENTWISE, ("x = m + s * u",), "log(s)", (), (1.0, 2.0)),
+    page=ConstraintPage(
+        "real<offset=m, multiplier=s> x;", ELEMENTWISE, ("x = m + s * u",), "log(s)", (), (1.0, 2.0)
+    ),
 )

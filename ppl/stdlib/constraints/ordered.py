@@ -4,7 +4,7 @@ import numpy as np
 
 from ppl.arrays import NUMPY, Array, Namespace, flip, with_vjps
 from ppl.stdlib.constraints.conditions import INCREASING, NONNEGATIVE, Condition, constraint
-from ppl.stdlib.constraints.record import Page, Shape
+from ppl.stdlib.constraints.record import ConstraintPage, Shape
 
 
 def _is_step(u: Array) -> np.ndarray:
@@ -49,7 +49,9 @@ ORDERED = constraint(
     unconstrain=unconstrain,
     conditions=(INCREASING,),
     value="vector",
-    page=Page("ordered[K] x;", "K", ("x[1] = u[1]", "x[k] = x[k - 1] + exp(u[k])"), "sum(u[2:K])", (3,)),
+    page=ConstraintPage(
+        "ordered[K] x;", "K", ("x[1] = u[1]", "x[k] = x[k - 1] + exp(u[k])"), "sum(u[2:K])", (3,)
+    ),
 )
 
 POSITIVE_ORDERED = constraint(
@@ -60,7 +62,7 @@ POSITIVE_ORDERED = constraint(
     interval=(0.0, np.inf),
     conditions=(POSITIVE, INCREASING),
     value="vector",
-    page=Page(
+    page=ConstraintPage(
         "positive_ordered[K] x;",
         "K",
         ("x[1] = exp(u[1])", "x[k] = x[k - 1] + exp(u[k])"),

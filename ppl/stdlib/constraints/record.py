@@ -7,7 +7,7 @@ from typing import Any, Literal
 from ppl.records import dataclass
 
 Shape = tuple[int, ...]
-Kind = Literal["real", "vector", "matrix"]
+ValueKind = Literal["real", "vector", "matrix"]
 
 ELEMENTWISE = "1"
 """In place of a number of free elements: as many as the value has elements."""
@@ -19,7 +19,7 @@ def flat_shape(shape: Shape) -> Shape:
 
 
 @dataclass(frozen=True)
-class Page:
+class ConstraintPage:
     """The mathematics in words for `ppl docs`, after Stan's Reference Manual 2.37, "Constraint Transforms".
 
     `declared` as in a program, the `size` of u in the letters of the declaration, map and log-Jacobian; u are
@@ -72,10 +72,10 @@ class Constraint:
     arguments: tuple[str, ...] = ()
     bad_shape: Callable[[Shape], str | None] = lambda shape: None
     interval: tuple[float, float] = (-math.inf, math.inf)
-    value: Kind | None = None
+    value: ValueKind | None = None
     function: str = ""
     fewer: tuple[int, int] | None = None
-    page: Page | None = None
+    page: ConstraintPage | None = None
     sizes: tuple[int, ...] = (2,)
     contains: Callable[..., Any] = lambda xp, x: True
 

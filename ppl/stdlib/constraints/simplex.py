@@ -9,7 +9,7 @@ import math
 from ppl.arrays import NUMPY, Array, Namespace, with_vjps
 from ppl.stdlib.constraints.conditions import NONNEGATIVE, constraint, of_columns, of_rows, sums_to
 from ppl.stdlib.constraints.layout import empty, flatten, unflatten
-from ppl.stdlib.constraints.record import Page, Shape
+from ppl.stdlib.constraints.record import ConstraintPage, Shape
 from ppl.stdlib.constraints.sum_to_zero import contract, expand
 
 
@@ -68,7 +68,7 @@ SIMPLEX = constraint(
     interval=(0.0, 1.0),
     conditions=tuple(c.named("is not a simplex") for c in WEIGHTS),
     value="vector",
-    page=Page(
+    page=ConstraintPage(
         "simplex[K] x;",
         "K - 1",
         ("x = softmax(z); z is the sum_to_zero_vector[K] of u",),
@@ -89,7 +89,7 @@ ROW_STOCHASTIC_MATRIX = constraint(
     value="matrix",
     function="stochastic_row",
     fewer=(0, 1),
-    page=Page(
+    page=ConstraintPage(
         "row_stochastic_matrix[M, N] x;",
         "M * (N - 1)",
         ("x[m] = softmax(z[m]); row by row, each a simplex",),
@@ -110,7 +110,7 @@ COLUMN_STOCHASTIC_MATRIX = constraint(
     value="matrix",
     function="stochastic_column",
     fewer=(1, 0),
-    page=Page(
+    page=ConstraintPage(
         "column_stochastic_matrix[M, N] x;",
         "(M - 1) * N",
         ("x[n] = softmax(z[n]); column by column, each a simplex",),

@@ -9,7 +9,7 @@ import numpy as np
 from ppl.arrays import NUMPY, Array, Namespace, flip, with_vjps
 from ppl.stdlib.constraints.conditions import constraint, of_columns, of_rows, sums_to
 from ppl.stdlib.constraints.layout import empty, flatten, unflatten
-from ppl.stdlib.constraints.record import Page, Shape
+from ppl.stdlib.constraints.record import ConstraintPage, Shape
 
 
 def _transpose_of_expand(xp: Namespace, g: Array, ans: Array, u: Array) -> Array:
@@ -77,7 +77,7 @@ SUM_TO_ZERO_VECTOR = constraint(
     conditions=(sums_to(0).named(NOT_ZERO),),
     value="vector",
     function="sum_to_zero",
-    page=Page(
+    page=ConstraintPage(
         "sum_to_zero_vector[K] x;",
         "K - 1",
         ("x = H * u; the columns of H are orthonormal and sum to zero",),
@@ -97,7 +97,7 @@ SUM_TO_ZERO_MATRIX = constraint(
     value="matrix",
     function="sum_to_zero",
     fewer=(1, 1),
-    page=Page(
+    page=ConstraintPage(
         "sum_to_zero_matrix[M, N] x;",
         "(M - 1) * (N - 1)",
         ("x = H_M * U * H_N'; with the H of sum_to_zero_vector on either side",),

@@ -2,7 +2,7 @@
 
 from ppl.arrays import NUMPY, Array, Namespace
 from ppl.stdlib.constraints.conditions import constraint, of_length_one
-from ppl.stdlib.constraints.record import Page, Shape
+from ppl.stdlib.constraints.record import ConstraintPage, Shape
 
 
 def constrain(xp: Namespace, u: Array, shape: Shape) -> tuple[Array, Array]:
@@ -25,7 +25,7 @@ UNIT_VECTOR = constraint(
     interval=(-1.0, 1.0),
     conditions=(of_length_one("is not a unit vector"),),
     value="vector",
-    page=Page(
+    page=ConstraintPage(
         "unit_vector[K] x;  (K at least 2)",
         "K",
         ("x = u / norm2(u)",),

@@ -6,7 +6,7 @@ Stan Functions Reference, "Binomial distribution" and "Binomial distribution, lo
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.distributions.cumulative import AT_ENDS
 from ppl.stdlib.moments import Moments
-from ppl.stdlib.record import Distribution, Impl, Parts, guarded, supported
+from ppl.stdlib.record import DensityParts, Distribution, Impl, guarded, supported
 from ppl.stdlib.special.counts import per
 from ppl.stdlib.special.incomplete_beta import ABOVE
 from ppl.stdlib.special.log_add import expit, softplus
@@ -91,7 +91,7 @@ BINOMIAL = Distribution(
     cdfs=CDFS,
     rng=lambda rng, trials, theta: rng.binomial(trials, theta),
     constants=CONSTANTS,
-    parts=Parts(kernel, term, ("y", "N")),
+    parts=DensityParts(kernel, term, ("y", "N")),
     moments=Moments("N * theta", "N * theta * (1 - theta)", beyond="y * (1 - theta)"),
 )
 
@@ -102,6 +102,6 @@ BINOMIAL_LOGIT = Distribution(
     args=(("y", "count"), ("N", "trials"), ("alpha", "real")),
     log_density=logit_log_density,
     constants=CONSTANTS,
-    parts=Parts(logit_kernel, term, ("y", "N")),
+    parts=DensityParts(logit_kernel, term, ("y", "N")),
     moments=Moments("N * inv_logit(alpha)", "N * inv_logit(alpha) * inv_logit(-alpha)"),
 )

@@ -16,7 +16,7 @@ from ppl.arrays import Array, Namespace, with_partials
 from ppl.errors import Rejection
 from ppl.stdlib.distributions.cumulative import from_zero
 from ppl.stdlib.moments import Moments
-from ppl.stdlib.record import Distribution, Impl, Parts, Relation, guarded, supported
+from ppl.stdlib.record import DensityParts, Distribution, Impl, Relation, guarded, supported
 from ppl.stdlib.special.counts import all_positive, of_counts
 from ppl.stdlib.special.incomplete_beta import BELOW
 from ppl.stdlib.special.log_add import expit, softplus
@@ -179,7 +179,7 @@ NEG_BINOMIAL = Distribution(
         rng, "neg_binomial_rng", rng.gamma(alpha, np.divide(1.0, beta))
     ),
     constants=((("y", "alpha"), log_coefficient),),
-    parts=Parts(kernel, term, ("y", "alpha")),
+    parts=DensityParts(kernel, term, ("y", "alpha")),
     moments=Moments("alpha / beta", "alpha * (beta + 1) / beta ^ 2", beyond="y * (beta + 1) / beta"),
 )
 
@@ -199,7 +199,7 @@ NEG_BINOMIAL_2 = Distribution(
         ),
     ),
     constants=((("y", "phi"), log_coefficient), (("y", "mu"), lambda xp, y, mu: y * xp.np.log(mu))),
-    parts=Parts(mean_kernel, term, ("y", "phi")),
+    parts=DensityParts(mean_kernel, term, ("y", "phi")),
     moments=Moments("mu", "mu + mu ^ 2 / phi", beyond="y * (mu + phi) / phi"),
 )
 
@@ -218,6 +218,6 @@ NEG_BINOMIAL_2_LOG = Distribution(
         ),
     ),
     constants=((("y", "phi"), log_coefficient), (("y", "eta"), lambda xp, y, eta: y * eta)),
-    parts=Parts(log_mean_kernel, term, ("y", "phi")),
+    parts=DensityParts(log_mean_kernel, term, ("y", "phi")),
     moments=Moments("exp(eta)", "exp(eta) + exp(2 * eta) / phi"),
 )

@@ -8,7 +8,7 @@ import numpy as np
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.distributions.cumulative import from_zero
 from ppl.stdlib.moments import Moments
-from ppl.stdlib.record import Distribution, Parts, supported
+from ppl.stdlib.record import DensityParts, Distribution, supported
 from ppl.stdlib.special.counts import log_factorial
 from ppl.stdlib.special.incomplete_gamma import ABOVE
 
@@ -70,7 +70,7 @@ POISSON = Distribution(
     rng=lambda rng, lam: rng.poisson(lam),
     rng_args=(("lambda", "poisson_rate"),),
     constants=CONSTANTS,
-    parts=Parts(kernel, term, ("y",)),
+    parts=DensityParts(kernel, term, ("y",)),
     moments=Moments("lambda", "lambda", beyond="y"),
 )
 
@@ -83,6 +83,6 @@ POISSON_LOG = Distribution(
     rng=lambda rng, alpha: rng.poisson(np.exp(alpha)),
     rng_args=(("alpha", "log_poisson_rate"),),
     constants=CONSTANTS,
-    parts=Parts(log_rate_kernel, term, ("y",)),
+    parts=DensityParts(log_rate_kernel, term, ("y",)),
     moments=Moments("exp(alpha)", "exp(alpha)"),
 )

@@ -15,7 +15,7 @@ from ppl.arrays import Array, Namespace, with_partials, with_vjps
 from ppl.stdlib.functions.products import matrix_matrix, transposed
 from ppl.stdlib.record import Function, Impl, guarded, leading
 
-Shape = Callable[[Namespace, Array], Array]
+Correlation = Callable[[Namespace, Array], Array]
 Domain = Callable[[Array], Array]
 Points = Callable[[Array], Array]
 
@@ -52,7 +52,7 @@ def _if(xp: Namespace, domain: Domain, x: Array) -> Array:
     return guarded(xp, domain(x), x)
 
 
-def _stationary(shape: Shape, slope: Shape, domain: Domain) -> Impl:
+def _stationary(shape: Correlation, slope: Correlation, domain: Domain) -> Impl:
     """sigma^2 shape(d2 / l^2), of squared distances d2; `slope` is the derivative of `shape`.
 
     The domain is that of sigma and of l.

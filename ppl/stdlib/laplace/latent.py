@@ -7,7 +7,7 @@ import numpy as np
 from ppl.arrays import Array, Namespace
 from ppl.errors import Rejection
 from ppl.stdlib.laplace.likelihoods import Likelihood
-from ppl.stdlib.laplace.marginal import Rows, problem, refuse
+from ppl.stdlib.laplace.marginal import Outcomes, problem, refuse
 from ppl.stdlib.laplace.mode import modes, solved, spread
 
 
@@ -21,8 +21,8 @@ def latent_of(like: Likelihood) -> Callable[..., Array]:
 
     def latent(rng: np.random.Generator, y: Array, index: Array, *args: Array) -> Array:
         *rest, m, k, block, tolerance, most_steps = args
-        refuse(name, Rows(y, index), m, k, block, rest)
-        _, p = problem(like, Rows(y, index), m, k, list(rest))
+        refuse(name, Outcomes(y, index), m, k, block, rest)
+        _, p = problem(like, Outcomes(y, index), m, k, list(rest))
         with np.errstate(all="ignore"):
             theta, _ = modes(p, float(tolerance), int(most_steps))
         if not np.isfinite(theta).all():

@@ -24,14 +24,14 @@ FACTORISING = 7
 """Numbers gone through for each entry of K, of some six factorisations, where a function of it counts one."""
 
 
-class Rows(NamedTuple):
+class Outcomes(NamedTuple):
     """The data: outcomes, and the theta that each belongs to."""
 
     y: Array
     index: Array
 
 
-def refuse(name: str, rows: Rows, m: Array, k: Array, block: Array, rest: Sequence[Array]) -> None:
+def refuse(name: str, rows: Outcomes, m: Array, k: Array, block: Array, rest: Sequence[Array]) -> None:
     """Raise Rejection where sizes do not agree; IndexError where a y_index is none of theta."""
     y, index, size, (height, width) = *rows, np.shape(m)[-1], np.shape(k)[-2:]
     if np.shape(y) != np.shape(index):
@@ -64,7 +64,7 @@ class EmbeddedLaplace:
         if any(isbox(x._value) for x in on_tape):
             raise TypeError("The embedded Laplace approximation has no second derivatives.")
         *rest, m, k = (np.asarray(xp.plain(x), dtype=float) for x in parameters)
-        rows = Rows(np.asarray(y), np.asarray(index))
+        rows = Outcomes(np.asarray(y), np.asarray(index))
         refuse(f"laplace_marginal_{self.like.name}_lpmf", rows, m, k, block, rest)
         lead, p = problem(self.like, rows, m, k, rest)
         with np.errstate(all="ignore"):
@@ -97,7 +97,7 @@ def with_slopes(count: int) -> Node:
 
 
 def problem(
-    like: Likelihood, rows: Rows, m: Array, k: Array, rest: list[Array]
+    like: Likelihood, rows: Outcomes, m: Array, k: Array, rest: list[Array]
 ) -> tuple[tuple[int, ...], Problem]:
     """The leading axes of all, and what is to be solved with one axis in their place."""
     lead = np.broadcast_shapes(np.shape(m)[:-1], np.shape(k)[:-2], *(np.shape(r)[:-1] for r in rest))
@@ -121,7 +121,7 @@ def one_by_one(xp: Namespace, f: "EmbeddedLaplace", args: tuple[Array, ...]) -> 
 
 
 def approximated(
-    p: Problem, rows: Rows, tolerance: float, most_steps: int, with_slopes: bool
+    p: Problem, rows: Outcomes, tolerance: float, most_steps: int, with_slopes: bool
 ) -> tuple[Array, ...]:
     """log p(y) of each draw, nan where no mode is found; and its `slopes` where they are wanted."""
     theta, a = modes(p, tolerance, most_steps)
@@ -132,7 +132,7 @@ def approximated(
     return value, *(slopes(p, rows, theta, a, inverse) if with_slopes else ())
 
 
-def slopes(p: Problem, rows: Rows, theta: Array, a: Array, inverse: Array) -> tuple[Array, ...]:
+def slopes(p: Problem, rows: Outcomes, theta: Array, a: Array, inverse: Array) -> tuple[Array, ...]:
     """The derivatives, of B^-1, in the likelihood's own parameter, if it has one, m and K.
 
     With Sigma = (K^-1 + W)^-1, the diagonal of W Sigma is that of I - B^-1.  `through_mode` is
@@ -158,7 +158,7 @@ def slopes(p: Problem, rows: Rows, theta: Array, a: Array, inverse: Array) -> tu
     return direct - 0.5 * share * own.log_weight + through_k * own.first, by_m, by_k
 
 
-def each_row(p: Problem, rows: Rows, theta: Array) -> tuple[Array, ...]:
+def each_row(p: Problem, rows: Outcomes, theta: Array) -> tuple[Array, ...]:
     """theta + m, and the likelihood's own parameter, if any, of the theta of each row: (draws, rows)."""
     return tuple(x[:, rows.index - 1] for x in (theta + p.m, *p.rest))
 

@@ -59,7 +59,7 @@ class Latent(Protocol):
         """(I + W K)^-1 b, or what leads uphill where that does not."""
         ...
 
-    def begin(self) -> "Point":
+    def begin(self) -> "ThetaPoint":
         """Where Newton's method begins."""
         ...
 
@@ -90,7 +90,7 @@ class Problem:
         root = np.sqrt(local.weight)
         return b - root * solved(spread(self.k, root), root * times(self.k, b))
 
-    def begin(self) -> "Point":
+    def begin(self) -> "ThetaPoint":
         """theta = 0, or where a step from the modes of the rows alone leads, if that is higher."""
         start = self.like.start(self.counts) - self.m
         local, zero = self.local(start), at(self, np.zeros_like(self.m))
@@ -98,7 +98,7 @@ class Problem:
         return chosen(aim.value > zero.value, aim, zero)
 
 
-class Point(NamedTuple):
+class ThetaPoint(NamedTuple):
     """theta = K a for each draw, the log likelihood there, and the log density with the size of its terms."""
 
     a: Array
@@ -107,23 +107,23 @@ class Point(NamedTuple):
     value: Array
     size: Array
 
-    def mapped(self, f: Callable[..., Array], *others: "Point") -> "Point":
+    def mapped(self, f: Callable[..., Array], *others: "ThetaPoint") -> "ThetaPoint":
         """f of each array, and of those of the others."""
         local = self.local._make(map(f, self.local, *(p.local for p in others)))
         a, theta, value, size = map(f, *((p.a, p.theta, p.value, p.size) for p in (self, *others)))
-        return Point(a, theta, local, value, size)
+        return ThetaPoint(a, theta, local, value, size)
 
-    def some(self, draws: Array) -> "Point":
+    def some(self, draws: Array) -> "ThetaPoint":
         return self.mapped(lambda x: x[draws])
 
 
-def at(p: Latent, a: Array) -> Point:
+def at(p: Latent, a: Array) -> ThetaPoint:
     theta = times(p.k, a)
     local = p.local(theta)
     square = 0.5 * np.sum(a * theta, axis=-1)
     value = np.sum(local.value, axis=-1) - square
     size = np.sum(np.abs(local.value), axis=-1) + np.abs(square)
-    return Point(a, theta, local, np.where(np.isfinite(value), value, -np.inf), size)
+    return ThetaPoint(a, theta, local, np.where(np.isfinite(value), value, -np.inf), size)
 
 
 def modes(p: Latent, tolerance: float, most_steps: int) -> tuple[Array, Array]:
@@ -149,12 +149,12 @@ def modes(p: Latent, tolerance: float, most_steps: int) -> tuple[Array, Array]:
     return found[0], found[1]
 
 
-def newton(p: Latent, here: Point) -> Array:
+def newton(p: Latent, here: ThetaPoint) -> Array:
     """The a to which Newton's step leads, as a change: the whole would be a difference of large numbers."""
     return np.asarray(here.a + p.through_prior(here.local, here.local.first - here.a))
 
 
-def uphill(p: Latent, here: Point, aim: Array) -> Point:
+def uphill(p: Latent, here: ThetaPoint, aim: Array) -> ThetaPoint:
     """The points on the way to `aim` where the log density is no lower, halving what is left of the way."""
     there, share = at(p, aim), 1.0
     for _ in range(NEWTON.most_halvings):
@@ -167,17 +167,17 @@ def uphill(p: Latent, here: Point, aim: Array) -> Point:
     return chosen(is_lower(there, here), here, there)
 
 
-def is_lower(there: Point, here: Point) -> Array:
+def is_lower(there: ThetaPoint, here: ThetaPoint) -> Array:
     """Whether the log density is lower there, by more than rounding."""
     return there.value < here.value - NEWTON.rounding * here.size
 
 
-def chosen(first: Array, a: Point, b: Point) -> Point:
+def chosen(first: Array, a: ThetaPoint, b: ThetaPoint) -> ThetaPoint:
     """For each draw one of two points."""
     return replaced(b, np.flatnonzero(first), a.some(first))
 
 
-def replaced(whole: Point, draws: Array, by: Point) -> Point:
+def replaced(whole: ThetaPoint, draws: Array, by: ThetaPoint) -> ThetaPoint:
     """The points with those of some draws put in their place."""
 
     def put(x: Array, y: Array) -> Array:

@@ -15,7 +15,7 @@ from ppl.arrays import NUMPY, Array
 from ppl.errors import Rejection
 from ppl.records import dataclass, replace
 from ppl.stdlib.laplace.marginal import refuse_block
-from ppl.stdlib.laplace.mode import Point, at, chosen, is_symmetric, modes, times
+from ppl.stdlib.laplace.mode import ThetaPoint, at, chosen, is_symmetric, modes, times
 
 SINGULAR = 1e-8
 """How far below zero, beside the largest, an eigenvalue of a covariance may be by rounding."""
@@ -86,7 +86,7 @@ class OwnProblem:
         b = np.matmul(self.factor.mT, columns)
         return np.asarray(0.5 * (b + b.mT) + np.eye(b.shape[-1]))
 
-    def begin(self) -> Point:
+    def begin(self) -> ThetaPoint:
         """theta = 0, or where a step from the given start leads."""
         zero = at(self, np.zeros(self.k.shape[:2]))
         if not self.start.any():
@@ -98,7 +98,7 @@ class OwnProblem:
         return chosen(np.isfinite(aim.value), aim, zero)
 
 
-class Approximation(NamedTuple):
+class LaplaceApproximation(NamedTuple):
     """log p(y) of each draw (draws,), the mode theta = K a, (draws, n), and Sigma = F F', (draws, n, n).
 
     `weight` is W at the mode.  All is nan where there is no mode that is a maximum.
@@ -134,11 +134,11 @@ def problem(like: OwnLikelihood, k: Array, start: Array, block: int) -> OwnProbl
     return OwnProblem(like, k, factored(k), start, block, np.arange(len(k)))
 
 
-def approximated(p: OwnProblem, tolerance: float, most_steps: int) -> Approximation:
+def approximated(p: OwnProblem, tolerance: float, most_steps: int) -> LaplaceApproximation:
     """Raises Rejection where the Hessian at the mode is not in blocks of the size that was given."""
     draws, n = p.k.shape[:2]
     shapes: list[tuple[int, ...]] = [(), (n,), (n,), (n // p.block, p.block, p.block), (n, n)]
-    out = Approximation._make(np.full((draws, *shape), np.nan) for shape in shapes)
+    out = LaplaceApproximation._make(np.full((draws, *shape), np.nan) for shape in shapes)
     theta, a = modes(p, tolerance, most_steps)
     found = np.flatnonzero(np.isfinite(theta).all(axis=-1))
     if found.size:
@@ -147,7 +147,7 @@ def approximated(p: OwnProblem, tolerance: float, most_steps: int) -> Approximat
     return out
 
 
-def at_modes(p: OwnProblem, theta: Array, a: Array) -> Approximation:
+def at_modes(p: OwnProblem, theta: Array, a: Array) -> LaplaceApproximation:
     local = p.local(theta)
     lower = cholesky(p.inner(local.weight))
     factor = np.stack([half(own, low) for own, low in zip(p.factor, lower, strict=True)])
@@ -156,7 +156,7 @@ def at_modes(p: OwnProblem, theta: Array, a: Array) -> Approximation:
     refuse_coupled(p, theta, local.weight)
     log_root = np.sum(np.log(np.einsum("...ii->...i", lower)), axis=-1)
     value = local.value[:, 0] - 0.5 * np.sum(a * theta, axis=-1) - log_root
-    return Approximation(np.where(settled, value, np.nan), theta, a, local.weight, factor)
+    return LaplaceApproximation(np.where(settled, value, np.nan), theta, a, local.weight, factor)
 
 
 def refuse_coupled(p: OwnProblem, theta: Array, weight: Array) -> None:
@@ -177,7 +177,7 @@ def refuse_coupled(p: OwnProblem, theta: Array, weight: Array) -> None:
         )
 
 
-def slopes(found: Approximation, s: Array) -> tuple[Array, Array]:
+def slopes(found: LaplaceApproximation, s: Array) -> tuple[Array, Array]:
     """The derivatives in K, (draws, n, n), and what moves the mode of each draw, (draws, n).
 
     Through the mode theta = K a, where the derivative of log |B| alone is not zero.

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-Draws = NDArray[np.intp]
+DrawNumbers = NDArray[np.intp]
 Rate = Callable[[Floats, Floats], Floats]
 """Of t (m,) and y (m, n), (m, n)."""
 
@@ -15,15 +15,15 @@ Rate = Callable[[Floats, Floats], Floats]
 class Field(Protocol):
     """f(t, y) of n numbers with n values, at m points at once: t (m,), y (m, n), of the draws (m,)."""
 
-    def values(self, t: Floats, y: Floats, draws: Draws) -> Floats:
+    def values(self, t: Floats, y: Floats, draws: DrawNumbers) -> Floats:
         """f at each point, (m, n)."""
         ...
 
-    def of(self, draws: Draws) -> Rate:
+    def of(self, draws: DrawNumbers) -> Rate:
         """`values` at points of the same draws (m,), whose further arguments are gathered once."""
         ...
 
-    def linearised(self, t: Floats, y: Floats, draws: Draws) -> "Linearised": ...
+    def linearised(self, t: Floats, y: Floats, draws: DrawNumbers) -> "Linearised": ...
 
 
 class Linearised(Protocol):

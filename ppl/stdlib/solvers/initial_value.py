@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ppl.records import dataclass, field, replace
-from ppl.stdlib.solvers.field import Draws, Field, Floats
+from ppl.stdlib.solvers.field import DrawNumbers, Field, Floats
 from ppl.stdlib.solvers.runge_kutta import Begin, Method, Scales
 
 SAFETY = 0.9
@@ -29,11 +29,11 @@ POINTS_AT_ONCE = 1 << 15
 class Round(NamedTuple):
     """Steps that several draws took together; `reached` is the output that each ends at, or -1."""
 
-    draws: Draws
+    draws: DrawNumbers
     t: Floats
     h: Floats
     stages: Floats
-    reached: Draws
+    reached: DrawNumbers
 
 
 @dataclass

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ppl.stdlib.solvers.field import Draws, Field, Floats
-from ppl.stdlib.solvers.quadrature import Precision, Rule
+from ppl.stdlib.solvers.field import DrawNumbers, Field, Floats
+from ppl.stdlib.solvers.quadrature import Precision, Quadrature
 
 POSITIVE_NODES = (
     *(0.148874338981631210884826001129720, 0.294392862701460198131126603103866),
@@ -46,16 +46,16 @@ ERROR_WEIGHTS[1::2] -= np.polynomial.legendre.leggauss(10)[1]
 class Panels(NamedTuple):
     """Intervals of t of some draws, how often each was halved, and what their nodes give (panels, 21)."""
 
-    draws: Draws
+    draws: DrawNumbers
     left: Floats
     width: Floats
-    halvings: Draws
+    halvings: DrawNumbers
     x: Floats
     weights: Floats
     values: Floats
 
 
-def rule(f: Field, low: Floats, high: Floats, precision: Precision) -> Rule:
+def rule(f: Field, low: Floats, high: Floats, precision: Precision) -> Quadrature:
     """Integrate from low to high >= low, each (draws,): nan where a panel was halved too often."""
     count = len(low)
     every = np.arange(count)
@@ -76,13 +76,19 @@ def rule(f: Field, low: Floats, high: Floats, precision: Precision) -> Rule:
     value = by_draw(panels, (panels.weights * panels.values).sum(axis=1), count)
     x, weights = panels.x.ravel(), panels.weights.ravel()
     draws = np.repeat(panels.draws, PANEL_NODES.size)
-    return Rule(
+    return Quadrature(
         low, high, np.where(error <= allowed, value, np.nan), x, np.full(x.shape, np.nan), weights, draws
     )
 
 
 def evaluated(
-    f: Field, low: Floats, high: Floats, draws: Draws, left: Floats, width: Floats, halvings: Draws
+    f: Field,
+    low: Floats,
+    high: Floats,
+    draws: DrawNumbers,
+    left: Floats,
+    width: Floats,
+    halvings: DrawNumbers,
 ) -> Panels:
     t = left[:, None] + 0.5 * width[:, None] * (1.0 + PANEL_NODES)
     x, speed = placed(np, low[draws], high[draws], t)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ppl.stdlib.solvers.field import Draws, Field, Floats
+from ppl.stdlib.solvers.field import DrawNumbers, Field, Floats
 
 RULE_CUTOFF = 6.0
 """In s, where what is left is below 1e-270 of the interval."""
@@ -25,7 +25,7 @@ class Precision(NamedTuple):
     refinements: Any = 15
 
 
-class Rule(NamedTuple):
+class Quadrature(NamedTuple):
     """The integral of each draw (draws,), nan where two answers never agreed, and the nodes it came from."""
 
     low: Floats
@@ -34,10 +34,10 @@ class Rule(NamedTuple):
     x: Floats
     complement: Floats
     weights: Floats
-    draws: Draws
+    draws: DrawNumbers
 
 
-def rule(f: Field, low: Floats, high: Floats, precision: Precision) -> Rule:
+def rule(f: Field, low: Floats, high: Floats, precision: Precision) -> Quadrature:
     """Integrate from low to high >= low, each (draws,)."""
     before, value = np.full(len(low), np.nan), np.full(len(low), np.nan)
     finished, open_, h = [], np.arange(len(low)), COARSEST
@@ -59,7 +59,7 @@ def rule(f: Field, low: Floats, high: Floats, precision: Precision) -> Rule:
     parts = [[np.ravel(a) for a in (x, c, w, np.repeat(d, x.shape[1]))] for x, c, w, d in finished]
     x, complement, weights, draws = (np.concatenate(column) for column in zip(*parts, strict=True))
     used = (weights > 0) | (low == high)[draws]  # an interval of no length keeps its nodes: f is known there
-    return Rule(low, high, value, x[used], complement[used], weights[used], draws[used])
+    return Quadrature(low, high, value, x[used], complement[used], weights[used], draws[used])
 
 
 def finest(precision: Precision) -> Any:
@@ -67,13 +67,13 @@ def finest(precision: Precision) -> Any:
     return max(COARSEST / 2.0 ** max(precision.refinements, 1), FINEST)
 
 
-def adjoints(f: Field, r: Rule, g: Floats) -> tuple[tuple[Floats, Floats], list[Any]]:
+def adjoints(f: Field, r: Quadrature, g: Floats) -> tuple[tuple[Floats, Floats], list[Any]]:
     """Those of low and high (draws,), and of f's arguments, when `g` (draws,) is that of the integral."""
     near = f.linearised(r.x, r.complement[:, None], r.draws)
     return (-g * at_end(f, r, r.low), g * at_end(f, r, r.high)), near.pull((g[r.draws] * r.weights)[:, None])
 
 
-def at_end(f: Field, r: Rule, x: Floats) -> Floats:
+def at_end(f: Field, r: Quadrature, x: Floats) -> Floats:
     """f at an end, 0 at an infinite one; its distance to it is nan if that of all nodes is."""
     inside = np.where(np.isfinite(x), x, 0.0)
     distance = np.nan if np.isnan(r.complement).all() else 0.0

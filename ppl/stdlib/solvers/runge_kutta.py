@@ -14,7 +14,7 @@ import numpy as np
 from numpy.polynomial import Legendre
 
 from ppl.late import integrate
-from ppl.stdlib.solvers.field import Draws, Field, Floats
+from ppl.stdlib.solvers.field import DrawNumbers, Field, Floats
 
 STABLE = 6.1
 """Of the explicit method: how large h times an eigenvalue of the Jacobian may be, as in Hairer's own code."""
@@ -52,10 +52,10 @@ class Begin(NamedTuple):
     t: Floats
     y: Floats
     h: Floats
-    draws: Draws
+    draws: DrawNumbers
 
 
-class Step(NamedTuple):
+class RungeKuttaStep(NamedTuple):
     """Where m steps end (m, n), their stages Y (m, s, n), and their errors (m,): 1 is just allowed.
 
     `at_limit` (m,) says which were about as long as the method is stable for, a sign of stiffness.
@@ -76,7 +76,7 @@ class DormandPrince:
     def nodes(self) -> Floats:
         return np.asarray(integrate.DOP853.C)
 
-    def step(self, field: Field, at: Begin, scales: Scales) -> Step:
+    def step(self, field: Field, at: Begin, scales: Scales) -> RungeKuttaStep:
         s, y, width = len(integrate.DOP853.C), at.y, at.h[:, None]
         k, stages = np.empty((s + 1, *y.shape)), np.empty((s, *y.shape))
         rate = field.of(at.draws)
@@ -90,7 +90,7 @@ class DormandPrince:
         change, distance = (
             np.linalg.norm(after - last, axis=1) for after, last in ((k[s], k[-2]), (end, stages[-1]))
         )
-        return Step(end, np.swapaxes(stages, 0, 1), error, at.h * change > STABLE * distance)
+        return RungeKuttaStep(end, np.swapaxes(stages, 0, 1), error, at.h * change > STABLE * distance)
 
     def adjoints(self, jacobians: Floats, h: Floats) -> Floats:
         m, s, n, _ = jacobians.shape
@@ -141,7 +141,7 @@ class Radau:
         embedded = np.linalg.solve((self.nodes[:, None] ** powers).T, moments)
         return np.asarray(embedded - self.a[-1], dtype=float)
 
-    def step(self, field: Field, at: Begin, scales: Scales) -> Step:
+    def step(self, field: Field, at: Begin, scales: Scales) -> RungeKuttaStep:
         y, width, n = at.y, at.h[:, None], at.y.shape[1]
         f = field.values(at.t, y, at.draws)
         jacobians = field.linearised(at.t, y, at.draws).jacobians
@@ -151,7 +151,7 @@ class Radau:
         filter_ = np.eye(n) - self.first * width[..., None] * jacobians
         filtered: Floats = np.linalg.solve(filter_, estimate[..., None])[..., 0].astype(float)
         error = np.where(converged, scales.norm(np, filtered, y, end), np.inf)
-        return Step(end, y[:, None] + width[..., None] * (self.a @ k), error)
+        return RungeKuttaStep(end, y[:, None] + width[..., None] * (self.a @ k), error)
 
     def _stages(
         self, field: Field, at: Begin, scales: Scales, f: Floats, jacobians: Floats

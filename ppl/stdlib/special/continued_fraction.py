@@ -7,7 +7,7 @@ import numpy as np
 
 from ppl.arrays import Array, Namespace, ScanState
 
-Term = tuple[Array, Array, Array, Array]
+FractionTerm = tuple[Array, Array, Array, Array]
 """(a, da, b, db): one numerator and denominator, and their derivatives stacked on a leading axis."""
 
 MOST_FRACTION_TERMS = 20_000
@@ -17,7 +17,7 @@ ROUNDING = 4.0 * np.finfo(float).eps
 
 
 def evaluate(
-    xp: Namespace, b0: Array, db0: Array, terms: Sequence[Callable[[int], Term]], most: int
+    xp: Namespace, b0: Array, db0: Array, terms: Sequence[Callable[[int], FractionTerm]], most: int
 ) -> tuple[Array, Array]:
     """f = b0 + a1 / (b1 + a2 / (b2 + ...)) and the derivatives of log f, stacked like `db0`.
 
@@ -30,7 +30,9 @@ def evaluate(
     return found[0], found[1]
 
 
-def _lentz(xp: Namespace, term: Callable[[int], Term], m: int, *state: Array) -> tuple[ScanState, Array]:
+def _lentz(
+    xp: Namespace, term: Callable[[int], FractionTerm], m: int, *state: Array
+) -> tuple[ScanState, Array]:
     f, slope, c, dc, d, dd = state
     a, da, b, db = term(m)
     d_next = 1.0 / (b + a * d)

@@ -16,7 +16,7 @@ import numpy as np
 
 from ppl.arrays import NUMPY, Array, Namespace, no_derivative, with_partials, with_vjps
 from ppl.late import special
-from ppl.stdlib.special.continued_fraction import MOST_FRACTION_TERMS, Term, evaluate
+from ppl.stdlib.special.continued_fraction import MOST_FRACTION_TERMS, FractionTerm, evaluate
 from ppl.stdlib.special.log_add import log_probability
 from ppl.stdlib.special.log_gamma_ratio import log_beta
 
@@ -24,7 +24,7 @@ LEAST_BETA_SHARE = 1e-290
 """Below this SciPy's values lose digits, then underflow."""
 
 
-def _odd(xp: Namespace, a: Array, b: Array, x: Array, m: int) -> Term:
+def _odd(xp: Namespace, a: Array, b: Array, x: Array, m: int) -> FractionTerm:
     p = a + 2 * m
     odd = -(a + m) * (a + b + m) * x / (p * (p + 1.0))
     odd_a = odd * (1.0 / (a + m) + 1.0 / (a + b + m) - 1.0 / p - 1.0 / (p + 1.0))
@@ -32,7 +32,7 @@ def _odd(xp: Namespace, a: Array, b: Array, x: Array, m: int) -> Term:
     return odd, slopes, xp.np.ones_like(x), xp.np.zeros_like(slopes)
 
 
-def _even(xp: Namespace, a: Array, b: Array, x: Array, m: int) -> Term:
+def _even(xp: Namespace, a: Array, b: Array, x: Array, m: int) -> FractionTerm:
     p = a + 2 * m
     per_b = (m + 1) * x / ((p + 1.0) * (p + 2.0))
     even = (b - m - 1) * per_b

@@ -14,7 +14,7 @@ import numpy as np
 from ppl.arrays import NUMPY, Array, Namespace, ScanState, no_derivative, with_partials, with_vjps
 from ppl.late import special
 from ppl.stdlib.special.constants import HALF_LOG_TWO_PI, SQRT_TWO
-from ppl.stdlib.special.continued_fraction import MOST_FRACTION_TERMS, ROUNDING, Term, evaluate
+from ppl.stdlib.special.continued_fraction import MOST_FRACTION_TERMS, ROUNDING, FractionTerm, evaluate
 from ppl.stdlib.special.log_add import log1m_exp, log_probability
 from ppl.stdlib.special.log_gamma_ratio import CUTOFF, stirling_remainder
 from ppl.stdlib.special.polynomial import polynomial
@@ -124,7 +124,7 @@ def _fraction(xp: Namespace, a: Array, x: Array) -> tuple[Array, Array]:
     """log Q and its derivative in a, for x >= a + 1."""
     one = xp.np.ones_like(a)
 
-    def term(m: int) -> Term:
+    def term(m: int) -> FractionTerm:
         i = m + 1
         return -i * (i - a), i * one, x + 1.0 - a + 2 * i, -one
 

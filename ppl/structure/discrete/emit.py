@@ -27,7 +27,15 @@ from ppl.records import dataclass, replace
 from ppl.source import Span
 from ppl.structure.discrete.affine import plus, tidy
 from ppl.structure.discrete.parameters import Discrete
-from ppl.structure.discrete.steps import Neighbour, Step, covers, is_scattered, latest, neighbour, scope_of
+from ppl.structure.discrete.steps import (
+    Elimination,
+    Neighbour,
+    covers,
+    is_scattered,
+    latest,
+    neighbour,
+    scope_of,
+)
 from ppl.structure.discrete.terms import Ref, Term, with_values
 
 Head = tuple[str, ast.Expr, ast.Expr]
@@ -51,7 +59,7 @@ MAXIMUM = Way("max(e)", "sort_indices_desc(e)[1]")
 class Emit:
     """The statements of one step."""
 
-    step: Step
+    step: Elimination
     way: Way
     tilt: ast.Expr | None = None
     """What the table begins with in place of zeros: a log weight for each value of each entry."""

@@ -13,14 +13,14 @@ from ppl.kernel.language import ast
 from ppl.kernel.language.calls import operator
 from ppl.types import INT, REAL
 
-Values = Mapping[str, Any]
+KnownValues = Mapping[str, Any]
 
 
 class NotKnown(Exception):
     """The expression needs a value that is not among those given, or a function that is not looked into."""
 
 
-def evaluate(e: ast.Expr, values: Values) -> Any:
+def evaluate(e: ast.Expr, values: KnownValues) -> Any:
     """The value of an expression: an int, a float, or an array.
 
     Raises:
@@ -55,7 +55,7 @@ def evaluate(e: ast.Expr, values: Values) -> Any:
             raise NotKnown("an expression")
 
 
-def known_value(e: ast.Expr, values: Values) -> Any:
+def known_value(e: ast.Expr, values: KnownValues) -> Any:
     """The value, or None where it is not known."""
     try:
         return evaluate(e, values)
@@ -63,7 +63,7 @@ def known_value(e: ast.Expr, values: Values) -> Any:
         return None
 
 
-def scalar(e: ast.Expr, values: Values) -> Any:
+def scalar(e: ast.Expr, values: KnownValues) -> Any:
     value = evaluate(e, values)
     if np.ndim(value):
         raise NotKnown("a container")
@@ -86,7 +86,7 @@ def applied(op: str, *operands: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def entry(base: Any, indices: tuple[ast.Index, ...], values: Values) -> Any:
+def entry(base: Any, indices: tuple[ast.Index, ...], values: KnownValues) -> Any:
     """An entry, or several along one axis."""
     axis = 0
     for index in indices:
@@ -101,7 +101,7 @@ def entry(base: Any, indices: tuple[ast.Index, ...], values: Values) -> Any:
     return base if np.ndim(base) else base.item()
 
 
-def positions(index: ast.Index, size: int, values: Values) -> Any:
+def positions(index: ast.Index, size: int, values: KnownValues) -> Any:
     """From 0."""
     match index:
         case ast.SingleIndex(value=value):

@@ -13,8 +13,8 @@ from ppl.kernel.language.facts import Facts, UserMatch
 from ppl.kernel.language.walk import children, closure, heads, variables
 from ppl.programs.fresh_names import FreshNames
 from ppl.programs.rewriting import (
+    AnyTree,
     Stmts,
-    Tree,
     assigned,
     bottom_up,
     code,
@@ -193,7 +193,7 @@ class Normal:
                 raise refused.order(s)
 
 
-def normalised_in(node: Tree) -> Tree:
+def normalised_in(node: AnyTree) -> AnyTree:
     """The tree, its densities with all their constants."""
 
     def whole(n: ast.Node) -> ast.Node:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from ppl.kernel.language import ast
 from ppl.programs.rewriting import text_of
 from ppl.structure.discrete.rewrite import Summed
-from ppl.structure.discrete.steps import Step
+from ppl.structure.discrete.steps import Elimination
 
 
 def plan_of(summed: Summed) -> list[str]:
@@ -17,7 +17,7 @@ def plan_of(summed: Summed) -> list[str]:
     return [*why, head, *(line for step in summed.steps for line in lines_of(step))]
 
 
-def lines_of(s: Step) -> list[str]:
+def lines_of(s: Elimination) -> list[str]:
     d = s.parameter
     met = f", beside {' and '.join(n.text.removesuffix('[]') for n in s.neighbours)}" if s.neighbours else ""
     if s.order:

@@ -23,7 +23,7 @@ from ppl.structure.discrete.evaluate import known_value
 from ppl.structure.discrete.live import EFFECTS, live
 from ppl.structure.discrete.normal import Normal, dependent_names
 from ppl.structure.discrete.parameters import Discrete, discrete_parameters, is_discrete
-from ppl.structure.discrete.steps import Cannot, Step, planned, weight
+from ppl.structure.discrete.steps import Cannot, Elimination, planned, weight
 from ppl.structure.discrete.terms import Parameters, terms
 from ppl.structure.discrete.transformed import divided, plain_declarations
 from ppl.structure.discrete.whole import with_increments
@@ -41,7 +41,7 @@ class Summed:
 
     program: ast.Program = field(repr=False)
     parameters: tuple[Discrete, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[Elimination, ...]
     written_out: str = ""
     """Why the program was written out entry by entry, if it was."""
     tilts: tuple[tuple[str, str], ...] = ()
@@ -175,7 +175,7 @@ def eliminated(
     return body, emits
 
 
-def check_size(step: Step, most: int) -> None:
+def check_size(step: Elimination, most: int) -> None:
     """Refuses a table that is too large as far as the program alone tells."""
     sizes = [known(e) for e in step.entries]
     count = prod(n for n in sizes if n is not None)
@@ -189,7 +189,7 @@ def lengths(body: Sequence[ast.Statement]) -> dict[str, ast.Expr]:
     return {name: sizes[0] for name, sizes in declared if sizes}
 
 
-def next_step(body: Stmts, left: Parameters, names: FreshNames) -> Step:
+def next_step(body: Stmts, left: Parameters, names: FreshNames) -> Elimination:
     """The elimination that is cheapest now."""
     found = terms(body, left)
     steps, reasons = [], []

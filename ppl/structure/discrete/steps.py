@@ -37,7 +37,7 @@ class Neighbour:
 
 
 @dataclass(frozen=True)
-class Step:
+class Elimination:
     """The plan to sum out one parameter.
 
     `at` names an index for each of its dimensions.  A chain runs along dimension `chain_axis` and looks back
@@ -77,7 +77,7 @@ class Step:
         return tuple(dict.fromkeys((self.parameter.name, *(n.parameter.name for n in self.neighbours))))
 
 
-def planned(name: str, found: Sequence[Term], parameters: Parameters, names: FreshNames) -> Step:
+def planned(name: str, found: Sequence[Term], parameters: Parameters, names: FreshNames) -> Elimination:
     """How to sum out a parameter given all terms that touch it.
 
     Raises:
@@ -90,7 +90,7 @@ def planned(name: str, found: Sequence[Term], parameters: Parameters, names: Fre
                 raise Cannot(f"a statement reads entries of `{r.name}` that its indices do not determine")
     met = [t for t in found if len(t.of(name)) > 1]
     chain_axis, order = direction(d, met) if met else (0, 0)
-    step = Step(d, tuple(found), index_names(d, found, names), chain_axis=chain_axis, order=order)
+    step = Elimination(d, tuple(found), index_names(d, found, names), chain_axis=chain_axis, order=order)
     step = replace(step, neighbours=meeting(step, names))
     step = replace(step, value=names.fresh(loop_name(d)), table=names.fresh(f"lp_{name}"))
     if any(is_scattered(d, t) for t in found):
@@ -108,7 +108,7 @@ def planned(name: str, found: Sequence[Term], parameters: Parameters, names: Fre
     )
 
 
-def partial_scopes(step: Step, names: FreshNames) -> dict[tuple[int, ...], str]:
+def partial_scopes(step: Elimination, names: FreshNames) -> dict[tuple[int, ...], str]:
     """A table for each set of neighbours that a term touches, short of all: one axis more costs little."""
     every = tuple(range(len(step.neighbours)))
     if len(every) < 2:
@@ -117,7 +117,7 @@ def partial_scopes(step: Step, names: FreshNames) -> dict[tuple[int, ...], str]:
     return {scope: names.fresh(f"{step.table}_part") for scope in found}
 
 
-def scope_of(step: Step, t: Term) -> tuple[int, ...]:
+def scope_of(step: Elimination, t: Term) -> tuple[int, ...]:
     """The numbers of the neighbours that a term touches."""
     near = {neighbour(step, t, r).text for r in t.refs if r.name != step.parameter.name}
     return tuple(k for k, n in enumerate(step.neighbours) if n.text in near)
@@ -166,12 +166,12 @@ def differing(name: str, t: Term) -> set[int]:
     return {k for k in range(len(first.known)) if len({row[k] for row in texts}) > 1}
 
 
-def latest(s: Step, t: Term) -> Ref:
+def latest(s: Elimination, t: Term) -> Ref:
     """The entry of the parameter that a term touches, in a chain the one furthest along."""
     return max(t.of(s.parameter.name), key=lambda r: affine(r.known[s.chain_axis]).constant if s.order else 0)
 
 
-def steady_term(step: Step, met: Sequence[Term]) -> Term | None:
+def steady_term(step: Elimination, met: Sequence[Term]) -> Term | None:
     """The term between neighbours, when it is the only one, the same for all and there for all."""
     if len(met) != 1 or met[0].guarded or not isinstance(met[0].statement, ast.TargetIncrement):
         return None
@@ -183,7 +183,7 @@ def steady_term(step: Step, met: Sequence[Term]) -> Term | None:
     return None if mentions(without_entries, {loop.variable for loop in t.loops}) else t
 
 
-def covers(s: Step, t: Term) -> bool:
+def covers(s: Elimination, t: Term) -> bool:
     """Whether the loops around a term reach every entry, along a chain every one but the first."""
     heads = {}
     for loop in t.loops:
@@ -217,18 +217,18 @@ def index_names(d: Discrete, found: Sequence[Term], names: FreshNames) -> tuple[
     return tuple(out)
 
 
-def meeting(s: Step, names: FreshNames) -> tuple[Neighbour, ...]:
+def meeting(s: Elimination, names: FreshNames) -> tuple[Neighbour, ...]:
     """The entries of other parameters that an entry meets, in terms of its own indices."""
     met = (neighbour(s, t, r) for t in s.terms for r in t.refs if r.name != s.parameter.name)
     near = {n.text: n for n in met}
     return tuple(replace(n, value=names.fresh(loop_name(n.parameter))) for n in near.values())
 
 
-def neighbour(s: Step, t: Term, r: Ref) -> Neighbour:
+def neighbour(s: Elimination, t: Term, r: Ref) -> Neighbour:
     return Neighbour(t.parameters[r.name], own_indices(s, t, r), "")
 
 
-def own_indices(s: Step, t: Term, r: Ref) -> tuple[ast.Expr, ...]:
+def own_indices(s: Elimination, t: Term, r: Ref) -> tuple[ast.Expr, ...]:
     """The indices of another entry by those of this one; Cannot where they are no function of them."""
     own = {loop.variable for loop in t.loops}
     if not mentions(r.known, own):
@@ -250,7 +250,7 @@ def own_indices(s: Step, t: Term, r: Ref) -> tuple[ast.Expr, ...]:
     return indices
 
 
-def is_within(s: Step, indices: tuple[ast.Expr, ...], other: Discrete) -> bool:
+def is_within(s: Elimination, indices: tuple[ast.Expr, ...], other: Discrete) -> bool:
     """Whether the indices of another entry show that it exists for every entry of this parameter."""
     sizes = {name: text_of(size) for name, size in zip(s.at, s.parameter.dims, strict=True)}
     return all(
@@ -259,7 +259,7 @@ def is_within(s: Step, indices: tuple[ast.Expr, ...], other: Discrete) -> bool:
     )
 
 
-def weight(s: Step) -> tuple[int, int, int]:
+def weight(s: Elimination) -> tuple[int, int, int]:
     """How many values meet in the table of an elimination; those of known number count by it."""
     sizes = [known(e) for e in s.entries]
     return (sizes.count(None), prod(n or 1 for n in sizes), -len(s.parameter.dims))

@@ -9,7 +9,7 @@ from ppl.kernel.language.facts import Facts
 from ppl.kernel.language.printer import expression, unsized
 from ppl.kernel.language.scope import AdLevel
 from ppl.kernel.language.walk import variables
-from ppl.programs.entries import Drawn, Entries, between, own_axes_of
+from ppl.programs.entries import DensityEntries, DistributedEntry, between, own_axes_of
 from ppl.programs.fresh_names import FreshNames
 from ppl.programs.rewriting import Stmts, code, expr
 from ppl.records import dataclass
@@ -205,8 +205,8 @@ def _by_entry(
     for arg, more in zip(tilde.args, extra, strict=False):
         if more and (more != axes or axes > 1):
             raise refused(f"`{expression(arg)}` has other axes than `{text}`", tilde.span)
-    whole = Drawn(left, family.name, tilde.args)
-    d = Entries(facts, known.names).split(whole, [axes, *extra]) if axes else whole
+    whole = DistributedEntry(left, family.name, tilde.args)
+    d = DensityEntries(facts, known.names).split(whole, [axes, *extra]) if axes else whole
     is_sized = family.rng_args[:1] == (("K", "positive_count"),)
     rows = (expr("rows(e)", tilde.span, e=d.left),) if is_sized else ()
     value: ast.Expr = ast.Call(tilde.span, f"{d.name}_rng", (*rows, *d.args))

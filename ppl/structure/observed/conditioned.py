@@ -6,7 +6,7 @@ from typing import NamedTuple
 from ppl.kernel.language import ast
 from ppl.kernel.language.calls import left_and_args
 from ppl.kernel.language.scope import Symbol
-from ppl.programs.entries import Drawn, own_axes_of
+from ppl.programs.entries import DistributedEntry, own_axes_of
 from ppl.programs.rewriting import Stmts, code, indexed, substituted, text_of
 from ppl.records import dataclass, field, replace
 from ppl.structure.definitions import Exprs, symbols_in
@@ -16,13 +16,13 @@ from ppl.structure.observed.effects import EffectsReader
 from ppl.structure.observed.log_lik import Terms
 from ppl.structure.observed.partial_normal import PartialNormal
 from ppl.structure.observed.predictive import two_parts
-from ppl.structure.observed.terms import Around, Reader
+from ppl.structure.observed.terms import Around, TermReader
 from ppl.structure.places import Place
 from ppl.structure.refused import undrawn
 from ppl.types import INT, ROW_VECTOR, core, element_type, rank
 
 
-class Given(NamedTuple):
+class ConditionedData(NamedTuple):
     """The modelled data that new rows hold, by name."""
 
     wholly: frozenset[str] = frozenset()
@@ -30,7 +30,7 @@ class Given(NamedTuple):
     """Some of their entries are missing."""
 
 
-NOTHING = Given()
+NOTHING = ConditionedData()
 
 
 class Factor(NamedTuple):
@@ -47,7 +47,7 @@ class ConditionedReader(EffectsReader):
     `flags` are the data that say which entries are given, of variables that are given in part.
     """
 
-    given: Given = field(default_factory=Given)
+    given: ConditionedData = field(default_factory=ConditionedData)
     flags: Mapping[str, str] = field(default_factory=dict)
     terms: Terms = field(default_factory=Terms)
     normal: PartialNormal = field(default_factory=lambda: PartialNormal(""))
@@ -57,7 +57,7 @@ class ConditionedReader(EffectsReader):
     """Densities that something is drawn from."""
     in_mixture: bool = False
 
-    def split_entries(self, s: ast.Tilde | ast.Call) -> Drawn:
+    def split_entries(self, s: ast.Tilde | ast.Call) -> DistributedEntry:
         """A series in one statement, `y[2:N] ~ normal(b * y[1:N - 1], s)`: arguments follow the draws."""
         d = super().split_entries(s)
         left, args = left_and_args(s)
@@ -71,17 +71,17 @@ class ConditionedReader(EffectsReader):
         seen = self.observed(value, around.loops, (), frozenset())
         names = {p.name for p in (*seen.places, *seen.bounds)}
         if names and names <= self.given.wholly:
-            return Reader.increment(self, value, around)
+            return TermReader.increment(self, value, around)
         if two_parts(value, self.factors.outcomes) is None:
             return super().increment(value, around)
-        terms = Reader.increment(self, value, around) if names & self.given.partly else ()
+        terms = TermReader.increment(self, value, around) if names & self.given.partly else ()
         self.priors += [Factor(name, (value,)) for name in names]
         self.in_mixture, before = True, self.in_mixture
         drawn = super().increment(value, around)
         self.in_mixture = before
         return (*terms, *drawn)
 
-    def of_density(self, d: Drawn, s: ast.Tilde | ast.Call, place: Place, around: Around) -> Stmts:
+    def of_density(self, d: DistributedEntry, s: ast.Tilde | ast.Call, place: Place, around: Around) -> Stmts:
         args = left_and_args(s)[1]
         if place.name in self.given.wholly:
             return self.condition(log_density(d, s, self.facts), place, args)
@@ -109,7 +109,9 @@ class ConditionedReader(EffectsReader):
             return code("if (f) term();", value.span, f=flag, term=term)
         return super().of_value(value, place)
 
-    def some_given(self, place: Place, d: Drawn, s: ast.Tilde | ast.Call, flags: ast.Expr) -> Stmts:
+    def some_given(
+        self, place: Place, d: DistributedEntry, s: ast.Tilde | ast.Call, flags: ast.Expr
+    ) -> Stmts:
         """A vector of which some entries are given: the others given these."""
         entry, left = indexed(place.name, place.at, s.span), left_and_args(s)[0]
         if not self.normal.takes(d):
@@ -124,7 +126,7 @@ class ConditionedReader(EffectsReader):
         self.conditions.append(Factor(place.name, args))
         return self.terms.add(density, place)
 
-    def draw(self, place: Place, d: Drawn, s: ast.Tilde | ast.Call, around: Around) -> Stmts:
+    def draw(self, place: Place, d: DistributedEntry, s: ast.Tilde | ast.Call, around: Around) -> Stmts:
         family = self.facts.library.families.get(d.name)
         if family and family.discrete and own_axes_of(family)[0]:
             why = f"the number of trials of {family.name} follows from its outcome only"

@@ -3,12 +3,12 @@
 from ppl.kernel.language import ast
 from ppl.kernel.language.facts import Facts, ResolvedCall, UserMatch
 from ppl.kernel.language.laplace import LAPLACE
-from ppl.programs.entries import Drawn
+from ppl.programs.entries import DistributedEntry
 from ppl.programs.rewriting import expr
 from ppl.types import INT
 
 
-def log_density(d: Drawn, s: ast.Tilde | ast.Call, facts: Facts) -> ast.Expr:
+def log_density(d: DistributedEntry, s: ast.Tilde | ast.Call, facts: Facts) -> ast.Expr:
     """The log density of one value, less the log probability of what a truncation leaves.
 
     Reference manual, "Truncated distributions".

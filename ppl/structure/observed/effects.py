@@ -5,7 +5,7 @@ from math import prod
 
 from ppl.kernel.language import ast
 from ppl.kernel.language.calls import left_and_args
-from ppl.programs.entries import Drawn
+from ppl.programs.entries import DistributedEntry
 from ppl.programs.rewriting import Stmts, code, expr, indexed, integer
 from ppl.records import dataclass, field, replace
 from ppl.source import Span
@@ -54,7 +54,9 @@ class EffectsReader(DrawingReader):
         return code("if (c) copy(); else draw();", span, c=both, copy=copy, draw=draw)
 
 
-def within_bounds(d: Drawn, s: ast.Tilde | ast.Call, declared: ast.Declaration) -> Drawn:
+def within_bounds(
+    d: DistributedEntry, s: ast.Tilde | ast.Call, declared: ast.Declaration
+) -> DistributedEntry:
     """The draw between the declared bounds of a parameter; ModelError for structured ones."""
     t = declared.type
     if t.keyword not in (*PLAIN, "simplex"):

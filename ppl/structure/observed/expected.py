@@ -6,7 +6,7 @@ from typing import NamedTuple
 from ppl.kernel.language import ast
 from ppl.kernel.language.calls import left_and_args
 from ppl.kernel.language.facts import Facts
-from ppl.programs.entries import Drawn, Entries
+from ppl.programs.entries import DensityEntries, DistributedEntry
 from ppl.programs.fresh_names import FreshNames
 from ppl.programs.rewriting import Stmts, code, expr, indexed
 from ppl.records import dataclass, field, replace
@@ -84,10 +84,10 @@ class ExpectedReader(DrawingReader):
     def mixed(self, share: ast.Expr, parts: Sequence[Stmts]) -> Stmts:
         return tuple(s for part in parts for s in part)
 
-    def draw(self, place: Place, d: Drawn, s: ast.Tilde | ast.Call, around: Around) -> Stmts:
+    def draw(self, place: Place, d: DistributedEntry, s: ast.Tilde | ast.Call, around: Around) -> Stmts:
         left, _ = left_and_args(s)
         span, own = s.span, rank(self.facts.types[left]) - len(d.heads)
-        value = self.mean(place, Entries(self.facts, self.names).in_words_of_family(d), s)
+        value = self.mean(place, DensityEntries(self.facts, self.names).in_words_of_family(d), s)
         mean = indexed(self.mean_name(place.name, s), place.at, span)
         if own == 1:
             turned = {VECTOR: "to_vector", ROW_VECTOR: "to_row_vector"}.get(core(self.facts.types[left]))
@@ -96,7 +96,7 @@ class ExpectedReader(DrawingReader):
             value = expr("w * v", span, w=weight, v=value)
         return code("a += b;" if self.later else "a = b;", span, a=mean, b=value)
 
-    def mean(self, place: Place, d: Drawn, s: ast.Tilde | ast.Call) -> ast.Expr:
+    def mean(self, place: Place, d: DistributedEntry, s: ast.Tilde | ast.Call) -> ast.Expr:
         """The mean of one value, or the probabilities of its categories."""
         if function := self.factors.functions.get(d.name + self.suffix):
             return ast.Call(s.span, function.name, d.args)
@@ -143,7 +143,7 @@ def globals_of(program: ast.Program) -> dict[str, ast.Declaration]:
 
 
 def mean_of(
-    family: Distribution, d: Drawn, s: ast.Tilde | ast.Call, variate: ast.Expr, facts: Facts
+    family: Distribution, d: DistributedEntry, s: ast.Tilde | ast.Call, variate: ast.Expr, facts: Facts
 ) -> ast.Expr:
     """The mean of a distribution at the arguments of a density, or the probabilities of its categories."""
     span, m = s.span, family.moments

@@ -5,7 +5,7 @@ from functools import reduce
 from typing import Any, NamedTuple
 
 from ppl.kernel.language import ast
-from ppl.programs.entries import Drawn
+from ppl.programs.entries import DistributedEntry
 from ppl.programs.fresh_names import FreshNames
 from ppl.programs.rewriting import Stmts, code, indexed, rewrite, text_of
 from ppl.records import dataclass, field, replace
@@ -16,7 +16,7 @@ from ppl.structure.factors import Factors
 from ppl.structure.observed.densities import log_density
 from ppl.structure.observed.outcome_names import JOINED
 from ppl.structure.observed.quantities import ByData, with_quantities
-from ppl.structure.observed.terms import Around, Reader
+from ppl.structure.observed.terms import Around, TermReader
 from ppl.structure.places import Place, in_common
 from ppl.structure.refused import unread
 
@@ -98,7 +98,7 @@ class Summed(NamedTuple):
 
 
 @dataclass
-class LogLikReader(Reader):
+class LogLikReader(TermReader):
     """The terms of data by row."""
 
     terms: Terms = field(default_factory=Terms)
@@ -108,7 +108,7 @@ class LogLikReader(Reader):
         names = dict.fromkeys(p.name for p in places)
         return replace(reduce(Place.common, places), name=JOINED.join(names))
 
-    def of_density(self, d: Drawn, s: ast.Tilde | ast.Call, place: Place, around: Around) -> Stmts:
+    def of_density(self, d: DistributedEntry, s: ast.Tilde | ast.Call, place: Place, around: Around) -> Stmts:
         return self.terms.add(log_density(d, s, self.facts), place)
 
     def of_value(self, value: ast.Expr, place: Place) -> Stmts:

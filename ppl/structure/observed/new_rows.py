@@ -28,7 +28,7 @@ from ppl.structure.discrete.parameters import is_discrete
 from ppl.structure.factors import Factors
 from ppl.structure.forward.program import as_tilde, in_order
 from ppl.structure.observed.completed import Completion, bounded_part, completion, places
-from ppl.structure.observed.conditioned import NOTHING, ConditionedReader, Given
+from ppl.structure.observed.conditioned import NOTHING, ConditionedData, ConditionedReader
 from ppl.structure.observed.effects import name_of
 from ppl.structure.observed.expected import Means, means_of
 from ppl.structure.observed.fixed import Fixing, Pair, refuse_of_each_other, without
@@ -81,7 +81,7 @@ class NewRows:
     """A checked program whose data are to be those of new rows, of which some modelled data are given."""
 
     factors: Factors
-    given: Given = NOTHING
+    given: ConditionedData = NOTHING
     means: bool = False
     """Whether expected values are wanted, of all modelled data."""
 
@@ -243,7 +243,7 @@ class NewRows:
         common: dict[str, Any] = {
             "factors": self.factors,
             "names": self.names,
-            "given": Given(self.given.wholly | known, self.given.partly - known),
+            "given": ConditionedData(self.given.wholly | known, self.given.partly - known),
             "flags": {name: flags for name, (_, flags) in self.held.items() if name not in known},
             "normal": PartialNormal(self.names.fresh("multi_normal_given")),
         }

@@ -5,7 +5,7 @@ Gelman et al. (2013), "Bayesian Data Analysis", appendix A.1, conditional distri
 
 from ppl.kernel.language import ast
 from ppl.kernel.language.parser import parse
-from ppl.programs.entries import Drawn
+from ppl.programs.entries import DistributedEntry
 from ppl.programs.rewriting import expr
 from ppl.records import dataclass, replace
 from ppl.source import SourceText
@@ -54,10 +54,10 @@ class PartialNormal:
         return parse(SourceText(FUNCTIONS.replace("NAME", self.name))).functions
 
     @staticmethod
-    def takes(d: Drawn) -> bool:
+    def takes(d: DistributedEntry) -> bool:
         return d.name in COVARIANCES
 
-    def conditional(self, entry: ast.Expr, flags: ast.Expr, d: Drawn) -> tuple[ast.Expr, ast.Expr]:
+    def conditional(self, entry: ast.Expr, flags: ast.Expr, d: DistributedEntry) -> tuple[ast.Expr, ast.Expr]:
         """All entries, those that are not given drawn; the log density of those that are given."""
         mu, scale = d.args
         covariance = expr(COVARIANCES[d.name], entry.span, S=scale)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ppl.kernel.language import ast
 from ppl.kernel.language.calls import left_and_args
 from ppl.kernel.language.scope import BlockName, Symbol
-from ppl.programs.entries import AXES, Drawn, Entries, between, own_axes_of
+from ppl.programs.entries import AXES, DensityEntries, DistributedEntry, between, own_axes_of
 from ppl.programs.fresh_names import FreshNames
 from ppl.programs.rewriting import Stmts, code, expr, indexed, integer, mentions, one, rewrite, text_of
 from ppl.records import dataclass, field, replace
@@ -21,7 +21,7 @@ from ppl.structure.discrete.parameters import has_discrete
 from ppl.structure.factors import Factors, sizes_of_variable
 from ppl.structure.forward.draw_statements import DRAWS, draw_of
 from ppl.structure.observed.quantities import ByData, with_quantities
-from ppl.structure.observed.terms import Around, Reader
+from ppl.structure.observed.terms import Around, TermReader
 from ppl.structure.places import NoPlace, Place, Places
 from ppl.structure.refused import undrawn
 from ppl.types import ROW_VECTOR, core, rank
@@ -55,7 +55,7 @@ def predictive_of(factors: Factors, draws_back: bool = False) -> ByData:
 
 
 @dataclass
-class DrawingReader(Reader):
+class DrawingReader(TermReader):
     """Densities of data as draws; `drawn` are the data that were drawn so far, as the statements stand."""
 
     drawn: set[str] = field(default_factory=set)
@@ -99,15 +99,15 @@ class DrawingReader(Reader):
     def of_value(self, value: ast.Expr, place: Place) -> Stmts:
         raise undrawn("this `target +=` does not give a distribution to draw from", value.span)
 
-    def split_entries(self, s: ast.Tilde | ast.Call) -> Drawn:
+    def split_entries(self, s: ast.Tilde | ast.Call) -> DistributedEntry:
         whole = super().split_entries(s)
         own = self.factors.functions.get(whole.name + self.suffix)
         if own is None:
             return whole
         axes = [t.dims + AXES.get(t.keyword, 0) for t in (own.returns, *(a.type for a in own.args))]
-        return Entries(self.facts, self.names).of(s, axes)
+        return DensityEntries(self.facts, self.names).of(s, axes)
 
-    def of_density(self, d: Drawn, s: ast.Tilde | ast.Call, place: Place, around: Around) -> Stmts:
+    def of_density(self, d: DistributedEntry, s: ast.Tilde | ast.Call, place: Place, around: Around) -> Stmts:
         text = text_of(left_and_args(s)[0])
         target = self.entry(d, s, Exact(self.facts, self.factors.definitions), "data variable")
         if not around.branches and text in self.lefts:
@@ -115,7 +115,7 @@ class DrawingReader(Reader):
         self.lefts.add(text)
         return self.draw(target, d, s, around)
 
-    def entry(self, d: Drawn, s: ast.Tilde | ast.Call, places: Places, what: str) -> Place:
+    def entry(self, d: DistributedEntry, s: ast.Tilde | ast.Call, places: Places, what: str) -> Place:
         """The entry that a density is of; ModelError where it is of none."""
         left, _ = left_and_args(s)
         with suppress(NoPlace):
@@ -124,7 +124,7 @@ class DrawingReader(Reader):
                 return found
         raise undrawn(f"`{text_of(left)}` is not a {what}, nor an entry of one", s.span)
 
-    def draw(self, place: Place, d: Drawn, s: ast.Tilde | ast.Call, around: Around) -> Stmts:
+    def draw(self, place: Place, d: DistributedEntry, s: ast.Tilde | ast.Call, around: Around) -> Stmts:
         """The statements that draw one value; ModelError where its distribution has no _rng."""
         (left, given), span = left_and_args(s), s.span
         self.refuse_out_of_order(place.name, given, d, around, span)
@@ -150,7 +150,7 @@ class DrawingReader(Reader):
         return (ast.Block(span, between(draw, all_hold(checks), DRAWS_OF_A_ROW, complaint, self.names)),)
 
     def refuse_out_of_order(
-        self, name: str, args: Sequence[ast.Expr], d: Drawn, around: Around, span: Span
+        self, name: str, args: Sequence[ast.Expr], d: DistributedEntry, around: Around, span: Span
     ) -> None:
         """What is drawn must follow what it is drawn given."""
         for symbol, inside in given(args, self.factors, around):

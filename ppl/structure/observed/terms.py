@@ -16,12 +16,12 @@ from ppl.kernel.language.calls import DENSITIES, left_and_args, outcome_of
 from ppl.kernel.language.facts import Facts
 from ppl.kernel.language.scope import Symbol
 from ppl.kernel.language.walk import parts, variables, walk
-from ppl.programs.entries import Drawn, Entries, composed, indexed
+from ppl.programs.entries import DensityEntries, DistributedEntry, composed, indexed
 from ppl.programs.fresh_names import FreshNames
 from ppl.programs.rewriting import Stmts, expr, integer, loops, substituted, text_of, variable, with_blocks
 from ppl.records import dataclass, replace
 from ppl.source import Span
-from ppl.structure.definitions import SIZES, Definition, Exprs, Loop, readings
+from ppl.structure.definitions import SIZES, AstLoop, Definition, Exprs, readings
 from ppl.structure.factors import Factors
 from ppl.structure.places import NoPlace, Place, in_common
 from ppl.structure.refused import unread
@@ -36,7 +36,7 @@ TARGET = ("_lp", "target")
 class Around:
     """The loops and branches that a statement stands in."""
 
-    loops: tuple[Loop, ...] = ()
+    loops: tuple[AstLoop, ...] = ()
     branches: tuple[ast.If, ...] = ()
 
 
@@ -76,14 +76,14 @@ def together(found: Iterable[Observed]) -> Observed:
 
 
 @dataclass
-class Reader(ABC):
+class TermReader(ABC):
     """Reads the model block less its priors; `of_density`, `of_value` say what its terms of data become."""
 
     factors: Factors
     names: FreshNames
 
     @abstractmethod
-    def of_density(self, d: Drawn, s: ast.Tilde | ast.Call, place: Place, around: Around) -> Stmts:
+    def of_density(self, d: DistributedEntry, s: ast.Tilde | ast.Call, place: Place, around: Around) -> Stmts:
         """What `y ~ dist(...)`, or a density that is added to the target, becomes."""
 
     @abstractmethod
@@ -143,9 +143,9 @@ class Reader(ABC):
         first, second, *_ = sorted({p.name for p in places})
         raise unread(f"this term depends on both `{first}` and `{second}`", span)
 
-    def split_entries(self, s: ast.Tilde | ast.Call) -> Drawn:
+    def split_entries(self, s: ast.Tilde | ast.Call) -> DistributedEntry:
         """The density of one value, in loops over the values."""
-        return Entries(self.facts, self.names).of(s)
+        return DensityEntries(self.facts, self.names).of(s)
 
     def increment(self, value: ast.Expr, around: Around) -> Stmts:
         """A term for each summand, and for each entry of a container."""
@@ -164,7 +164,7 @@ class Reader(ABC):
                     return self.cumulative(value, around)
         refuse_target(value)
         by_entry = axes if isinstance(value, ast.Variable) else 0
-        lengths = Entries(self.facts, self.names).lengths(value, by_entry) if by_entry else ()
+        lengths = DensityEntries(self.facts, self.names).lengths(value, by_entry) if by_entry else ()
         heads = [(self.names.fresh("k"), integer(1, value.span), n) for n in lengths]
         at = tuple(variable(name, value.span) for name, _, _ in heads)
         seen = self.observed(value, around.loops, at, frozenset())
@@ -235,7 +235,9 @@ class Reader(ABC):
             raise unread(f"`{text_of(left)}` is not an entry of one data variable", span)
         return Observed(literals=not any(True for _ in variables(left)))
 
-    def observed(self, e: ast.Expr, within: tuple[Loop, ...], at: Exprs, seen: frozenset[Symbol]) -> Observed:
+    def observed(
+        self, e: ast.Expr, within: tuple[AstLoop, ...], at: Exprs, seen: frozenset[Symbol]
+    ) -> Observed:
         """What entry `at` of an expression inside loops observes; definitions of `seen` are being read."""
         match e:
             case ast.Call(name=name, args=(left, *_)) if name.endswith((*DENSITIES, *CUMULATIVE)):
@@ -259,7 +261,7 @@ class Reader(ABC):
                 return together(self.observed(part, within, (), seen) for part in parts(e))
 
     def defined(
-        self, symbol: Symbol, within: tuple[Loop, ...], at: Exprs, seen: frozenset[Symbol]
+        self, symbol: Symbol, within: tuple[AstLoop, ...], at: Exprs, seen: frozenset[Symbol]
     ) -> Observed:
         """What a variable observes: what its definitions do, their loops' variables put in terms of `at`."""
         out: list[Observed] = []
@@ -283,7 +285,7 @@ class Move:
     """Names that mean nothing there."""
 
     @classmethod
-    def of(cls, d: Definition, within: tuple[Loop, ...], at: Exprs) -> "Move":
+    def of(cls, d: Definition, within: tuple[AstLoop, ...], at: Exprs) -> "Move":
         left = d.loops[in_common(d.loops, within) :]
         hidden = {s.variable for s in left if isinstance(s, ast.For | ast.ForEach)}
         hidden |= {n.name for s in left for n in walk(s) if isinstance(n, ast.Declaration)}
@@ -303,7 +305,7 @@ class Move:
         return Place(p.name, tuple(out))
 
 
-def bound_beside(branch: ast.If, loops_here: tuple[Loop, ...]) -> Iterator[str]:
+def bound_beside(branch: ast.If, loops_here: tuple[AstLoop, ...]) -> Iterator[str]:
     """The names that a branch binds elsewhere than in the loops that a term of it stands in."""
     for n in walk(branch):
         match n:

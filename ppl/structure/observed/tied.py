@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from ppl.kernel.language import ast
 from ppl.kernel.language.calls import left_and_args
-from ppl.programs.entries import Drawn
+from ppl.programs.entries import DistributedEntry
 from ppl.programs.rewriting import Stmts
 from ppl.records import dataclass
 from ppl.structure.definitions import Exprs
@@ -69,7 +69,7 @@ class DensitiesReader(ConditionedReader):
     def condition(self, density: ast.Expr, place: Place, args: Exprs) -> Stmts:
         return self.increments(density) if place.name in self.tied.names else ()
 
-    def draw(self, place: Place, d: Drawn, s: ast.Tilde | ast.Call, around: Around) -> Stmts:
+    def draw(self, place: Place, d: DistributedEntry, s: ast.Tilde | ast.Call, around: Around) -> Stmts:
         return ()
 
     @staticmethod

@@ -8,7 +8,7 @@ from toy_targets import Gaussian as GaussianTarget
 
 import ppl
 from ppl.methods.moves.ending import MOVES, most_gradients, moved
-from ppl.methods.moves.mixing import Stage, compare
+from ppl.methods.moves.mixing import MoveStage, compare
 
 
 def rng(seed=0):
@@ -20,7 +20,7 @@ def chains_of(target, starts, seed=0, most=400_000, **how):
 
 
 def stage_of(u, mode=0):
-    return Stage(u, np.zeros(u.shape[:2]), np.broadcast_to(mode, u.shape[:2]))
+    return MoveStage(u, np.zeros(u.shape[:2]), np.broadcast_to(mode, u.shape[:2]))
 
 
 def ar1(correlation, moves, chains, dim, seed):

@@ -35,7 +35,7 @@ from ppl.methods.nested.slopes import slopes
 from ppl.methods.nested.structure import STRUCTURE, Structure, is_dense, structure_of
 from ppl.methods.nested.structure import blocks_of as blocks_in
 from ppl.methods.nested.student_ts import StudentTs
-from ppl.methods.nested.weighted_draws import Drawn, Round, together
+from ppl.methods.nested.weighted_draws import Round, WeightedPoints, together
 from ppl.methods.recipes import blocks, fit
 from ppl.methods.recipes.nested import by_blocks
 from ppl.methods.recipes.refusals import Refused
@@ -852,20 +852,20 @@ def test_missing_draws_are_weighed_as_laplace_is_wrong_about_the_others(excess, 
     """Of draws by trends Laplace's approximation is not known."""
     log_p, n = np.where(np.arange(200) < 10, -np.inf, 0.0), 200
     rough = np.where(np.arange(n) < known, excess if known > 10 else 0.0, np.nan)
-    found = Drawn((np.zeros((n, 1)),), log_p, np.zeros(n), rough, np.zeros(n, bool), psis(log_p))
+    found = WeightedPoints((np.zeros((n, 1)),), log_p, np.zeros(n), rough, np.zeros(n, bool), psis(log_p))
     np.testing.assert_allclose(found.lost, 0.05)
 
 
 def test_all_is_lost_where_no_draw_could_be_made():
     none, rough = np.full(200, -np.inf), np.zeros(200)
     for about in (rough, np.full(200, np.nan)):
-        assert Drawn((rough[:, None],), none, rough, about, rough > 0, psis(none)).lost == 1
+        assert WeightedPoints((rough[:, None],), none, rough, about, rough > 0, psis(none)).lost == 1
 
 
 def test_points_of_positive_weight_are_those_of_all_parts():
     parts = np.arange(6.0).reshape(3, 2), np.arange(6.0, 10.0).reshape(2, 2)
     log_p = np.array([0.0, -np.inf, 0.0, -np.inf, 0.0])
-    found = Drawn(parts, log_p, np.zeros(5), log_p, np.zeros(5, bool), psis(log_p))
+    found = WeightedPoints(parts, log_p, np.zeros(5), log_p, np.zeros(5, bool), psis(log_p))
     u, positive = found.points_with_weight()
     np.testing.assert_array_equal(u, np.concatenate(parts)[[0, 2, 4]])
     np.testing.assert_array_equal(positive, [True, False, True, False, True])

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ppl.results.doctor.evidence import Column, Outcome
+from ppl.results.doctor.evidence import Column, ObservedOutcome
 from ppl.results.doctor.statement import Statement
 from ppl.source import SourceText, Span
 
@@ -28,4 +28,6 @@ def outcome(y, rep=None, **more):
     kept = {name: c for name, c in given.items() if c is not None}
     rows = tuple(f"y[{k}]" for k in range(1, N + 1))
     usual = {"rows": rows, "discrete": False, "statement": NORMAL, "log_ratios": np.zeros(DRAWS)}
-    return Outcome("y", y=y, replicated=replicated() if rep is None else rep, columns=kept, **usual | more)
+    return ObservedOutcome(
+        "y", y=y, replicated=replicated() if rep is None else rep, columns=kept, **usual | more
+    )

@@ -7,7 +7,7 @@ import pytest
 
 import ppl
 from ppl.cli.examined_fixes import fixed_with
-from ppl.cli.fixes import Fixed
+from ppl.cli.fixes import FixedProgram
 from ppl.kernel.language import ast
 from ppl.kernel.language.include import with_fixes
 from ppl.kernel.language.walk import walk
@@ -228,7 +228,7 @@ KINDS = (
 def test_a_finding_is_gone_after_its_change(kind):
     of_y, s, model, data = simulated(kind)
     text = DATA.replace("{y}", of_y) + A.replace("{s}", s) + f"model {{\n  {model}\n}}\n"
-    found = fixed_with(Fixed(SourceText(text), (), ()), data, (), 1)
+    found = fixed_with(FixedProgram(SourceText(text), (), ()), data, (), 1)
     assert [f.code for f in found.applied][:1] == [kind[:6]], found.left
     assert not any(kind[:6] in line for line in found.left)
     assert ppl.compile_model(found.source.text).condition(data)
@@ -243,5 +243,5 @@ def test_a_finding_is_gone_after_its_change(kind):
 def test_one_change_for_all_findings_is_preferred_and_causes_have_to_go(name, misfit, codes, applied, left):
     program = PROGRAMS[name]
     source, data = SourceText(program.text(misfit)), program.data(misfit, 1)
-    found = fixed_with(Fixed(source, (), ()), data, codes, 1)
+    found = fixed_with(FixedProgram(source, (), ()), data, codes, 1)
     assert [f.code for f in found.applied] == applied and left in " ".join(found.left)
