@@ -81,49 +81,50 @@ def members(kind: str) -> list[str]:
 NEXT = {"Model": ("Posterior", "condition(data)"), "Posterior": ("Fit", "variational()")}
 """What is made of a class, and how."""
 OF_FITS = {
-    "save_csvfiles": 'save_csv("output.csv")',
-    "diagnose": "judgement",
-    "extract": "stan_variables()",
-    "to_dataframe": "draws_pd()",
-    "to_pandas": "draws_pd()",
-    "columns": "column_names",
-    "converged": "outcome.converged",
-    "posterior_predictive": "predictive()",
-    "waic": "loo()",
-    "to_netcdf": 'save("draws.nc")',
-    "optimized_params_np": "variational_params_np",
-    "optimized_params_pd": "variational_params_pd",
-    "optimized_params_dict": "variational_params_dict",
+    "save_csvfiles": 'write {thing}.save_csv("output.csv")',
+    "diagnose": "write {thing}.judgement",
+    "extract": "write {thing}.stan_variables()",
+    "to_dataframe": "write {thing}.draws_pd()",
+    "to_pandas": "write {thing}.draws_pd()",
+    "to_netcdf": 'write {thing}.save("draws.nc")',
+    "columns": "write {thing}.column_names",
+    "converged": "write {thing}.outcome.converged",
+    "posterior_predictive": "write {thing}.predictive()",
+    "waic": "write {thing}.loo()",
+    "runset": "nothing runs in other programs",
+    "optimized_params_np": "write {thing}.variational_params_np",
+    "optimized_params_pd": "write {thing}.variational_params_pd",
+    "optimized_params_dict": "write {thing}.variational_params_dict",
 }
 ELSEWHERE: Mapping[str, Mapping[str, str]] = {
     "ppl": {
-        "CmdStanModel": 'ppl.compile_model("model.stan")',
-        "StanModel": 'ppl.compile_model("model.stan")',
-        "load": 'ppl.load_fit("fit.json")',
-        "loo": "fit.loo()",
-        "summary": "fit.summary()",
-        "sample": "ppl.compile_model(program).condition(data).sample()",
-        "fit": "ppl.compile_model(program).condition(data).variational()",
+        **dict.fromkeys(("CmdStanModel", "StanModel", "build"), 'write ppl.compile_model("model.stan")'),
+        **dict.fromkeys(("load", "from_csv"), 'write ppl.load_fit("fit.json") of a fit.save("fit.json")'),
+        **dict.fromkeys(("loo", "summary"), "write fit.{name}()"),
+        "sample": "write ppl.compile_model(program).condition(data).sample()",
+        "fit": "write ppl.compile_model(program).condition(data).variational()",
+        "write_stan_json": "a dict is data as it is: condition(data)",
+        **dict.fromkeys(("install_cmdstan", "set_cmdstan_path", "cmdstan_path"), "no CmdStan is needed"),
     },
     "Model": {
-        "fit": "condition(data).variational()",
-        "generate_quantities": "condition(data).variational(), whose draws have them",
-        "laplace_sample": "condition(data).laplace()",
-        "log_prob": "condition(data).log_density(u)",
-        "stan_file": "source.name",
-        "name": "source.name",
+        "fit": "write {thing}.condition(data).variational()",
+        "generate_quantities": "fits have them; of given draws: ppl generate MODEL DATA DRAWS",
+        "laplace_sample": "write {thing}.condition(data).laplace()",
+        "log_prob": "write {thing}.condition(data).log_density(u)",
+        **dict.fromkeys(("stan_file", "name"), "write {thing}.source.name"),
+        **dict.fromkeys(("compile", "exe_file"), "it is compiled; `ppl build` writes an executable"),
     },
     "Posterior": {
-        "fit": "variational()",
-        "generate_quantities": "variational(), whose draws have them",
-        "laplace_sample": "laplace()",
-        "log_prob": "log_density(u)",
-        "grad_log_prob": "log_density_gradient(u)",
+        "fit": "write {thing}.variational()",
+        "generate_quantities": "fits have them; of given draws: ppl generate MODEL DATA DRAWS",
+        "laplace_sample": "write {thing}.laplace()",
+        "log_prob": "write {thing}.log_density(u)",
+        "grad_log_prob": "write {thing}.log_density_gradient(u)",
     },
     "Fit": OF_FITS,
     "Chains": OF_FITS,
 }
-"""What to write for names of CmdStanPy, PyStan and other tools."""
+"""What to do for names of CmdStanPy, PyStan and other tools."""
 
 
 def absent(kind: str, name: str, variables: Collection[str] = ()) -> str:
@@ -132,7 +133,7 @@ def absent(kind: str, name: str, variables: Collection[str] = ()) -> str:
 
     thing = kind.lower()
     if name in (own := ELSEWHERE.get(kind, {})):
-        advice = f"write {own[name] if kind == 'ppl' else f'{thing}.{own[name]}'}"
+        advice = own[name].format(thing=thing, name=name)
     elif name in variables:
         advice = f'write {thing}.stan_variable("{name}")'
     elif way := _later(kind, name):

@@ -10,12 +10,22 @@ from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ppl.errors import ArgumentError, in_a_line
+from ppl.errors import ArgumentError, UnknownSetting, in_a_line
 from ppl.scalars import python_number
+from ppl.spelling import nearest
 
 F = TypeVar("F", bound=Callable[..., Any])
 ELSEWHERE = ("self", "data", "progress", "keywords")
 """Arguments that are checked where they are read, with messages of their own."""
+OF_OTHERS: Mapping[str, str] = {
+    **dict.fromkeys(("stan_file", "model_code", "program_code"), "the program, or its path, comes first."),
+    **dict.fromkeys(("cpp_options", "stanc_options", "exe_file"), "there is no C++ compiler to set."),
+    "inc_warmup": "draws of the warmup are not kept; for ArviZ write fit.to_arviz().",
+    "percentiles": "write interval=0.9.",
+    "hdi_prob": "write interval=0.9, hdi=True.",
+    "var": "write name.",
+}
+"""Arguments as CmdStanPy, PyStan and ArviZ call them, and what to write."""
 WORDS: Mapping[Any, str] = {
     bool: "True or False",
     int: "an integer of at least 0",
@@ -31,11 +41,17 @@ def checks(function: F) -> F:
 
     Raises:
         ArgumentError: an argument is none of what its annotation names; all integers are counts or seeds.
+        UnknownSetting: there is no argument of that name.
     """
-    names = list(signature(function).parameters)
+    names = list(parameters := signature(function).parameters)
+    takes_any = any(each.kind is Parameter.VAR_KEYWORD for each in parameters.values())
 
     @wraps(function)
     def checked(*args: Any, **kwargs: Any) -> Any:
+        if not takes_any and (unknown := [name for name in kwargs if name not in parameters]):
+            near = nearest(unknown[0], own := [name for name in names if name != "self"])
+            advice = {name: OF_OTHERS.get(name) or _advice(name, own) for name in unknown}
+            raise UnknownSetting(function.__name__, advice, near)
         kinds = _kinds(function)
         args = tuple(map(python_number, args))
         kwargs = {name: python_number(value) for name, value in kwargs.items()}
@@ -65,6 +81,11 @@ def numbers(name: str, value: ArrayLike) -> NDArray[np.float64]:
 def repr_of(value: Any) -> str:
     """A value in a message, of a long one the beginning."""
     return f"{in_a_line(repr(value))} ({type(value).__name__})"
+
+
+def _advice(name: str, known: Collection[str]) -> str:
+    near = nearest(name, known)
+    return f"did you mean {near}?" if near else f"it has {', '.join(known) or 'none'}."
 
 
 @cache

@@ -68,9 +68,27 @@ def test_names_of_other_tools_and_of_later_steps_are_told_the_way():
 
 def test_what_other_names_are_written_as_is_there():
     for kind, names in ELSEWHERE.items():
-        thing = getattr(ppl, kind, ppl)
-        firsts = [re.match(r"(?:ppl\.|fit\.)?(\w+)", way)[1] for way in names.values()]
-        assert all(hasattr(thing, first) or first in members("Fit") for first in firsts), kind
+        own = {
+            "ppl": set(dir(ppl)),
+            "fit": set(members("Fit")),
+            "{thing}": set(members(kind.replace("ppl", "Fit"))),
+        }
+        for way in names.values():
+            assert all(
+                name in own[thing] for thing, name in re.findall(r"(?<!\")(ppl|fit|\{thing\})\.(\w+)", way)
+            ), way
+
+
+def test_arguments_of_other_tools_are_told_the_ones_here():
+    for call, way in {
+        lambda: ppl.compile_model(
+            stan_file="a.stan"
+        ): "no setting `stan_file`; the program, or its path, comes first.",
+        lambda: ppl.compile_model("a.stan", cpp_options={}): "there is no C++ compiler to set.",
+        lambda: ppl.compile_model("a.stan", librari=None): "did you mean library?",
+    }.items():
+        with pytest.raises(TypeError, match=re.escape(way)):
+            call()
 
 
 NEED_MORE = {"log_evidence", "variational_params_pd", "variational_sample_pd", "warm_start", "discrete"}

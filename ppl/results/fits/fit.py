@@ -301,6 +301,7 @@ class Fit(VariablesOfDraws):
         """
         return np.asarray(self.table.rows[0])
 
+    @checks
     def draws(self) -> Floats:
         """Draws of the fit, shape (draws, columns); values that could not be computed are nan.
 
