@@ -26,7 +26,7 @@ support still has its draws written; the count of those dropped tells.
 
 @dataclass(frozen=True)
 class Settings:
-    """What the algorithm is told, with CmdStan's names and defaults."""
+    """The settings of the algorithm, with CmdStan's names and defaults."""
 
     iter: int = 10_000
     grad_samples: int = 1

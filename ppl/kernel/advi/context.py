@@ -1,4 +1,4 @@
-"""What every stage of a run is given beside its target."""
+"""The context of every stage of a run: settings, streams, listener, journal."""
 
 from collections.abc import Callable
 from functools import cached_property
@@ -43,7 +43,7 @@ class Streams:
         return self.child(1)
 
     def child(self, k: int) -> SeedSequence:
-        """What `SeedSequence(seed).spawn` gives as its child k."""
+        """Child k of `SeedSequence(seed).spawn`."""
         return SeedSequence(self.seed, spawn_key=(k,))
 
 
@@ -64,7 +64,7 @@ NULL_JOURNAL = Journal()
 
 
 def once(journal: Journal, stage: str, compute: Callable[[], Recorded], *generators: Generator) -> Recorded:
-    """What `compute` gives, unless the journal has it; what Ctrl-C cut short is not recorded."""
+    """The state that the journal has, or that `compute` returns; an interrupted one is not recorded."""
     recorded: Recorded | None = journal.recall(stage, *generators)
     if recorded is not None:
         return recorded

@@ -65,7 +65,7 @@ def fused_steps(algorithm: Any, target: Target, run: Any, rng: np.random.Generat
 
 def noise_ahead(family: Any, n: int, count: int, rng: np.random.Generator) -> Array:
     """The noise of so many iterations (count, n, noise_dim): each draws n, one after the other."""
-    if family.standard == NORMAL:  # whose numbers come in that order in any case
+    if family.standard == NORMAL:  # its numbers come in that order in any case
         return rng.standard_normal((count, n, family.noise_dim))
     return np.array([family.noise(n, rng) for _ in range(count)]).reshape(count, n, family.noise_dim)
 

@@ -60,7 +60,7 @@ class TracePoint(NamedTuple):
 
 
 class IterationState(NamedTuple):
-    """What changes from iteration to iteration: `params` is where a run stands, `average` its answer.
+    """The state that an iteration changes: `params` is the iterate, `average` the estimate.
 
     `bounds` is the sum of the instantaneous bounds since the last checkpoint.
     """
@@ -113,7 +113,7 @@ def stepped(
 
 
 def advance(algorithm: Algorithm, target: Target, run: Run, rng: np.random.Generator) -> Run:
-    """One iteration: estimate the gradient, on the rows whose turn it is, and step.
+    """One iteration: estimate the gradient, on the rows of this iteration, and step.
 
     Raises InferenceError when no gradient can be had or the step leaves the real numbers.
     """

@@ -1,4 +1,4 @@
-"""What a run tells of itself: how far it is, how it ended, and what to do about it."""
+"""The progress of a run, how it ended, and what to do about it."""
 
 import math
 from collections.abc import Callable

@@ -17,7 +17,7 @@ Rows = NDArray[np.intp]
 Words64 = NDArray[np.uint64]
 
 MOST_SHUFFLED = 1 << 24
-"""Rows whose order is held in memory, 4 bytes each."""
+"""The order of so many rows is held in memory, 4 bytes each."""
 ROUNDS = 6
 """Of a Feistel network; three make a permutation pseudorandom (Luby and Rackoff 1988)."""
 
@@ -69,7 +69,7 @@ def mixed(x: Words64) -> Words64:
 
 @runtime_checkable
 class Subsampled(Protocol):
-    """A target whose log density is a sum over rows of data, plus terms without rows such as the prior.
+    """A target with a log density that is a sum over rows of data, plus terms such as the prior.
 
     `minibatch(rows)` is the target in which only `rows` (B,) of the n_rows count, each n_rows / B times. Its
     gradient at rows drawn without replacement is unbiased for that of the target.

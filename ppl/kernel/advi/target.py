@@ -1,4 +1,4 @@
-"""What inference knows of a model: a dimension and a log density over R^dim."""
+"""The model as inference sees it: a dimension and a log density over R^dim."""
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -93,7 +93,7 @@ class Target:
         return 1.0
 
     def given(self, outer: NDArray[np.intp]) -> "Target":
-        """The same density, of whose gradients at many points those in other coordinates are read."""
+        """The same density; of its gradients at many points only the other coordinates are read."""
         return self
 
     def with_shared(self, outer: NDArray[np.intp]) -> "Target | None":

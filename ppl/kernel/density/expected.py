@@ -1,4 +1,4 @@
-"""One declared variable whose sizes are known: what its value must look like."""
+"""The expected type and shape of the value of a declared variable."""
 
 from ppl.records import dataclass, field, replace
 from ppl.source import Span

@@ -57,7 +57,7 @@ Positions = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class ParameterLayout:
-    """A parameter whose sizes are known: array axes, shape of one value, or the items of a tuple."""
+    """A parameter with known sizes: array axes, shape of one value, or the items of a tuple."""
 
     name: str
     constraint: str

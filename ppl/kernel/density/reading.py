@@ -26,7 +26,7 @@ Checked = Callable[[ExpectedData, Constraint, Sequence[Any]], Any]
 
 
 def reader_of(declared: Sequence[ir.Declared], value: Checked) -> Callable[..., Any]:
-    """What reads each variable of the data block by `value`, in order, as emitted code declares it."""
+    """A reader of each variable of the data block by `value`, in order, as emitted code declares it."""
     by_name = {d.name: d for d in leaves(declared)}
 
     def read(name: str, dims: Sequence[int], sizes: Sequence[int], *args: Any) -> Any:

@@ -22,7 +22,7 @@ from ppl.records import dataclass, field
 
 @dataclass(frozen=True)
 class Sized:
-    """A variable whose sizes are known: array axes, own shape of one value, or the items of a tuple.
+    """A variable with known sizes: array axes, own shape of one value, or the items of a tuple.
 
     Complex numbers have two columns each: `pairs`.
     """
@@ -33,7 +33,7 @@ class Sized:
     items: tuple["Sized", ...] = ()
     pairs: bool = False
     entries: tuple[str, ...] = ()
-    """What its columns are called where they are entries of another variable."""
+    """The name of its columns if they are entries of another variable."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -115,7 +115,7 @@ def _joined(parts: Iterable[np.ndarray], draws: tuple[int, ...]) -> np.ndarray:
 
 
 def unflatten(variables: Sequence[Sized], row: np.ndarray) -> dict[str, Any]:
-    """The values by name whose elements stand in `row` (columns,): the inverse of `flat`.
+    """The values by name from their elements in `row` (columns,): the inverse of `flat`.
 
     A tuple becomes {"1": ..., "2": ...}, as in Stan's JSON.
     """
@@ -144,7 +144,7 @@ LABELS = "fit_labels"
 
 @dataclass(frozen=True)
 class Labels:
-    """What indices stand for: `levels` by factor or axis, and the axes of variables, None for no factor.
+    """The meaning of indices: `levels` by factor or axis, and the axes of variables, None for no factor.
 
     Example:
         >>> labels = Labels({"clinic": ("Bath", "Hull")}, {"u": ("clinic",), "x": (None, "clinic")})

@@ -52,6 +52,6 @@ def csv_lines(
 
 
 def eta_lines(eta: float) -> Iterator[str]:
-    """What readers look for after the header, whether the step size was searched for or not."""
+    """The lines that readers expect after the header, with or without a search for the step size."""
     yield "# Stepsize adaptation complete.\n"
     yield f"# eta = {cell(eta)}\n"

@@ -63,12 +63,12 @@ def emit_density(
 
 
 def emitted_density(w: Writer, p: ir.Program) -> Emitted:
-    """What was written, and what the log joint reads."""
+    """The emitted module, and the names that the log joint reads."""
     return replace(emitted(w, p), reads=log_joint_reads(p), loads=data_reads(p))
 
 
 def emitted(w: Writer, p: ir.Program) -> Emitted:
-    """What was written, from its first line to its last."""
+    """The emitted module, from its first line to its last."""
     text = "\n".join(w.lines).strip("\n") + "\n"
     return Emitted(text, tuple(w.spans), dict(w.bindings), at_points=p.at_points)
 
@@ -102,13 +102,13 @@ def emit_function(w: Writer, f: ir.Function) -> None:
 
 
 def log_joint_reads(p: ir.Program) -> frozenset[str]:
-    """What the log joint takes out of `d`, the numbers of its rows included."""
+    """The names that the log joint reads from `d`, the numbers of its rows included."""
     used = body_names(p, p.log_density) & known_data(p)
     return frozenset({*map(python_name, used), *(["rows"] if p.row_axes else [])})
 
 
 def data_reads(p: ir.Program) -> frozenset[str]:
-    """What `prepare` and the log joint take out of `d` that `prepare` does not put there."""
+    """The names that `prepare` and the log joint read from `d`, less those that `prepare` sets."""
     used = frozenset(map(python_name, used_names(p.prepared) & known_data(p)))
     return (used | log_joint_reads(p)) - frozenset(map(python_name, prepared_names(p)))
 
@@ -222,7 +222,7 @@ def constrain(w: Writer, d: ir.Declared, jacobian: bool) -> None:
 
 
 def body_names(p: ir.Program, body: ir.Stmts = ()) -> set[str]:
-    """What statements read, and the bounds of the parameters."""
+    """The names that statements and the bounds of the parameters read."""
     return used_names((tuple(d.arguments for d in parameter_leaves(p)), body))
 
 

@@ -20,7 +20,7 @@ from ppl.kernel.ir.walk import assigned_names, ends_in, is_end, jumps, used_name
 from ppl.types import rank
 
 Body = Callable[[Writer, Sequence[ir.Stmt]], None]
-"""What writes statements."""
+"""Writes statements."""
 SUMS = ("target", "jacobian")
 
 
@@ -135,7 +135,7 @@ def sets(side: Sequence[ir.Stmt], name: str) -> bool:
 
 
 def sums_of(w: Writer, sides: Sequence[Sequence[ir.Stmt]]) -> tuple[str, ...]:
-    """What the sides add to: one that rejects spoils the target."""
+    """The list that the sides add to: one that rejects spoils the target."""
     sums: set[str] = set()
     for n in walk(tuple(tuple(side) for side in sides)):
         match n:

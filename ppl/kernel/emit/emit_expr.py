@@ -263,7 +263,7 @@ def lifted_application(w: Writer, e: ir.Apply, args: list[str]) -> str:
 
 
 def compared(w: Writer, e: ir.Apply, args: Sequence[str]) -> list[str]:
-    """The arguments, of which those that meet must have the same sizes."""
+    """The arguments; those that are combined must have the same sizes."""
     args, names = [*args], dict[int, str]()
     for m in meetings(e) if e.callee.compares else ():
         if m.one not in names:

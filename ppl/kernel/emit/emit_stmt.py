@@ -135,7 +135,7 @@ def may_be_view(value: ir.Expr) -> bool:
 
 
 def unset(w: Writer, shape: ir.DeclaredSizes, t: Type) -> str:
-    """What a variable is before it is set: nan, or Stan's smallest int."""
+    """The value of a variable before it is set: nan, or Stan's smallest int."""
     if isinstance(shape, ir.TupleShape):
         one = tuple_text(unset(w, item, core(k)) for item, k in zip(shape.items, items_of(t), strict=True))
         for size in reversed(shape.dims):
@@ -177,7 +177,7 @@ def changed(w: Writer, name: str, step: ir.PathStep, value: str, own: int = 0) -
 
 
 def put(name: str, where: str, value: str, own: int) -> str:
-    """An assignment to entries, of a value whose last axes may have other sizes than they."""
+    """An assignment to entries; the last axes of the value may have other sizes."""
     return f"lib.put_sized({name}, {where}, {value}, {own})" if own else f"lib.put({name}, {where}, {value})"
 
 

@@ -49,7 +49,7 @@ def located(module: Module) -> Iterator[None]:
 
 
 def not_traceable(error: MemoryError | RecursionError) -> str:
-    """What a statement asked for more of than there is."""
+    """The message for a statement that exhausts memory or the stack."""
     if isinstance(error, RecursionError):
         return (
             "The recursion does not end, or is deeper than the "

@@ -1,4 +1,4 @@
-"""What emitted code needs beside the standard library: indexing, assignment, sums, checks.
+"""The runtime of emitted code beside the standard library: indexing, assignment, sums, checks.
 
 Every function takes the namespace first; library.py binds it.
 """
@@ -200,7 +200,7 @@ def put(xp: Namespace, x: Any, where: Any, value: Any) -> Any:
 
 
 def put_sized(xp: Namespace, x: Any, where: Any, value: Any, axes: int) -> Any:
-    """The same of a value whose last axes must have the sizes of the entries that are set."""
+    """The same of a value; its last axes must have the sizes of the entries that are set."""
     if not isinstance(x, list):
         require_sizes(np.shape(value)[-axes:], picked_shape(np.shape(x), where)[-axes:])
     return put(xp, x, where, value)
@@ -223,7 +223,7 @@ def put_item(xp: Namespace, x: tuple[Any, ...], where: int, value: Any) -> tuple
 
 
 def terms(xp: Namespace) -> list[Array]:
-    """What the target collects; summed at the end."""
+    """The terms of the target, summed at the end."""
     return []
 
 
@@ -248,7 +248,7 @@ def total(xp: Namespace, x: Array, outer: int = 0) -> Array:
 
 
 def zeros_like(xp: Namespace, x: Array) -> Array:
-    """What is left of densities that drop all their terms."""
+    """The value of densities that drop all their terms."""
     return np.zeros(x.shape)
 
 
@@ -284,7 +284,7 @@ def join(xp: Namespace, f: Callable[..., Array], lifted: Sequence[bool], *args: 
 
 
 def results(f: Callable[..., Array], lifted: Sequence[bool], args: Sequence[Any]) -> list[Array]:
-    """What f gives for each entry; the arguments that are not lifted are the same for all."""
+    """The value of f for each entry; arguments that are not lifted are shared by all."""
     count = next(len(a) for a, m in zip(args, lifted, strict=True) if m)
     return [f(*(a[i] if m else a for a, m in zip(args, lifted, strict=True))) for i in range(count)]
 
@@ -312,7 +312,7 @@ def or_then(xp: Namespace, left: Any, right: Callable[[], Any]) -> Any:
 
 
 def readable(xp: Namespace, fixed: Sequence[Array]) -> Sequence[Array]:
-    """What the steps of a scan read, for an index that only a trace does not know."""
+    """The values that the steps of a scan read, for an index that only a trace does not know."""
     return fixed
 
 
@@ -409,7 +409,7 @@ RUNTIME: tuple[Callable[..., Any], ...] = (
     *(entries.cross_index, entries.index_of, entries.pick, each, join, branch, loop, and_then, or_then),
     *(readable, sized, same_size, alike, print_, reject, fatal_error, profile, check, check_each),
 )
-"""What emitted code calls beside the functions of the language, by their names."""
+"""The functions that emitted code calls beside those of the language, by name."""
 OWN_NAMES = frozenset(
     {
         *(f.__name__.rstrip("_") for f in RUNTIME),

@@ -11,7 +11,7 @@ from ppl.source import Span
 from ppl.stdlib.record import Distribution, Impl, LeadingAxis
 
 ReduceMode = Literal["", "total", "each", "rows", "product", "products"]
-"""What a call makes of the elements that a function returns:
+"""How a call reduces the elements that a function returns:
 (empty)   they are the value
 total     their sum; product, their product
 each      they are the value, one or more for each entry along the axes of the call

@@ -47,7 +47,7 @@ INT_32 = ir.Callee("require_int", require_int, "elementwise")
 
 @dataclass
 class Lowering:
-    """What lowering needs to know: the facts, the emitted name of each user function, fresh names."""
+    """The context of lowering: the facts, the emitted name of each user function, fresh names."""
 
     facts: Facts
     functions: dict[UserFunction, str] = field(default_factory=dict)
@@ -189,7 +189,7 @@ def range_of_length(start: ir.Expr, count: ir.Expr) -> ir.Between:
 
 
 def last_of(base: ir.Expr, count: ir.Expr) -> ir.Between:
-    """The range of the last `count` indices; unlike a range whose ends cross, it has no length below 0."""
+    """The range of the last `count` indices; its length is at least 0."""
     size = library_apply("size", [base], INT)
     if not isinstance(count, ir.Const):
         count = ir.Apply(ir.Callee("length_of_tail", length_of_tail, "whole"), (count,), INT)
@@ -310,7 +310,7 @@ def user_call(c: Lowering, called: UserMatch, args: Sequence[ir.Expr], drops: bo
 
 
 def implicit_arguments(name: str) -> tuple[str, ...]:
-    """What a function gets besides its arguments, by its suffix."""
+    """Implicit arguments of a function, by its suffix."""
     return {"lp": ("target",), "jacobian": ("jacobian",), "rng": ("rng",)}.get(suffix_of(name), ())
 
 
@@ -351,7 +351,7 @@ def library_callee(called: Match) -> ir.Callee:
 
 
 def call(c: Lowering, called: ResolvedCall, args: Sequence[ir.Expr], t: Type, drops: bool = False) -> ir.Expr:
-    """A call whose arguments are already lowered."""
+    """A call with arguments that are already lowered."""
     if isinstance(called, UserMatch):
         return user_call(c, called, args, drops)
     return apply(called, args, t, data_if_each(c, args) if drops else None)

@@ -101,7 +101,7 @@ def lower_for(c: Lowering, s: ast.For, body: ir.Stmts) -> ir.Stmts:
 
 
 def named_bound(c: Lowering, bound: ir.Expr, e: ast.Expr, body: ir.Stmts) -> tuple[ir.Stmts, ir.Expr]:
-    """What names a bound of the loop with this body, where that is needed, and the bound."""
+    """The statements that name a bound of the loop with this body, if needed, and the bound."""
     if not has_effects(bound) and is_invariant(bound, body):
         return (), bound  # the same value and no effect, however often it is evaluated
     name = c.fresh("bound")
@@ -125,7 +125,7 @@ def whole_of(e: ir.Expr) -> str:
 
 
 def as_while(c: Lowering, s: ast.For, lower: ir.Expr, upper: ir.Expr, body: ir.Stmts) -> ir.Stmts:
-    """The loop as a `while`, whose counter is one ahead, so that `continue` goes on with the next."""
+    """The loop as a `while`; its counter is one ahead, so that `continue` goes on with the next."""
     at = ir.Var(c.fresh(s.variable), INT)
     inside = (
         ir.Assign(s.variable, at, s.span, declares=True),

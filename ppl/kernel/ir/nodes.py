@@ -65,7 +65,7 @@ class Callee:
     batch: LeadingAxis
     reduce: Literal["", "sum", "prod"] = ""
     implicit: Literal["", "rng", "jacobian"] = ""
-    """What it gets before its arguments: the rng, or the list to which it adds its log-Jacobian."""
+    """The implicit first argument: the rng, or the list to which it adds its log-Jacobian."""
     family: Distribution | None = field(default=None, compare=False, repr=False)
     compares: bool = field(default=False, compare=False, repr=False)
     """Whether it compares the sizes of its arguments when it runs: data do not tell that they match."""
@@ -115,7 +115,7 @@ class CallUser:
     args: tuple["Expr", ...]
     type: Type
     implicit: tuple[str, ...] = ()
-    """What the function gets besides its arguments: "target", "jacobian", "rng"."""
+    """Implicit arguments of the function: "target", "jacobian", "rng"."""
     batch: Literal["whole", "none", "shards"] = "whole"
     data_if: tuple[DataIf, ...] | None = None
     """As of Apply, for the densities in the function; () if it takes no argument."""
@@ -430,7 +430,7 @@ class CheckDeclared:
 
 
 Setter = Declare | Assign | Update | Scatter
-"""What gives the variable of its name a value, or a part of it one."""
+"""Statements that set the variable `name`, or a part of it."""
 Loop = For | While
 Stmt = Union[Setter, Increment, CallVoid, Loop, Scan, If, Profile, Return, Jump, Message, CheckDeclared]
 Stmts = tuple[Stmt, ...]

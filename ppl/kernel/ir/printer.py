@@ -85,7 +85,7 @@ def statement(s: ir.Stmt) -> list[str]:
 
 
 def scan(s: ir.Scan) -> list[str]:
-    """What goes in, and one step; the batch says the same."""
+    """The inputs and one step; the same for the batch."""
     inputs = (
         f"{name}: {expr(value)}"
         for name, value in zip((*s.carried, *s.inputs), (*s.start, *s.entries), strict=True)

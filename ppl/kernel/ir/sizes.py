@@ -43,7 +43,7 @@ class Meeting(NamedTuple):
 
 
 def by_rows(x: int, *rows: int) -> tuple[Meeting, ...]:
-    """Those of a matrix x, whose rows are as many as entries of other arguments."""
+    """Those of a matrix x with as many rows as other arguments have entries."""
     first, *others = rows
     of_x = (Meeting(min(k, x), max(k, x), inner=(int(x < k), int(k < x))) for k in rows)
     return (*(Meeting(first, k) for k in others), *of_x)
@@ -61,7 +61,7 @@ OWN_MEETINGS = {
 }
 OF_PAIRS = ("distance", "squared_distance", "columns_dot_product", "rows_dot_product")
 OF_TWO_LENGTHS = ("categorical", "categorical_logit", "ordered_logistic", "ordered_probit")
-"""Densities of many draws at once whose arguments have lengths of their own."""
+"""Densities of many draws at once with arguments of different lengths."""
 
 
 def meetings(e: ir.Apply) -> list[Meeting]:
@@ -81,7 +81,7 @@ def meetings(e: ir.Apply) -> list[Meeting]:
 
 
 def is_of_vectors(callee: ir.Callee) -> bool:
-    """Whether it is a density whose containers all have one length, or rows of one length."""
+    """Whether all containers of a density have one length, or rows of one length."""
     family = callee.family
     return family is not None and family.batch == "leading" and family.name not in OF_TWO_LENGTHS
 
@@ -123,7 +123,7 @@ def size_checks(p: ir.Program) -> ir.Program:
 
 @dataclass(frozen=True)
 class Checks:
-    """What is known within a block: names of data that stay as they are, and sizes of variables.
+    """Facts within a block: names of data that do not change, and sizes of variables.
 
     With `sure` data alone tell that its statements run.
     """
@@ -302,7 +302,7 @@ def is_int_set(s: ir.Stmt) -> bool:
 
 
 def own_axes(name: str, t: Type) -> AxisSizes:
-    """The sizes of a container of which no more is known, as names that no program has."""
+    """The sizes of a container about which no more is known, as names that no program has."""
     return tuple(ir.Var(f"{name} {k}", INT) for k in range(rank(t)))
 
 
@@ -313,7 +313,7 @@ def checked(node: Any, calls: Collection[int]) -> Any:
 
 
 def rejection(a: ir.Expr, b: ir.Expr, span: Span) -> ir.Stmt:
-    """What rejects data by which two sizes differ."""
+    """A statement that rejects data if two sizes differ."""
     n, m = not_negative(a), not_negative(b)
     advice = ir.Text(f"]. {remedy(sorted(used_names((a, b))))}")
     message = (ir.Text("Sizes do not match: ["), n, ir.Text("] and ["), m, advice)

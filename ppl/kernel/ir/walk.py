@@ -64,7 +64,7 @@ def is_node(value: Any) -> bool:
 
 
 def parts_of(node: Any, names: PartNames = PART_NAMES) -> tuple[Any, ...]:
-    """What is directly inside a node, or the items of a tuple; nothing of anything else."""
+    """The children of a node, or the items of a tuple; nothing of anything else."""
     if isinstance(node, tuple):
         return node
     return tuple([getattr(node, name) for name in names.get(type(node), ())])
@@ -138,7 +138,7 @@ def is_invariant(node: Any, body: Sequence[ir.Stmt]) -> bool:
 
 
 def implicit_arguments_of(node: Any) -> Collection[str]:
-    """What a call gets besides its arguments: "rng", "target", "jacobian"."""
+    """Implicit arguments of a call: "rng", "target", "jacobian"."""
     match node:
         case ir.Apply(callee=ir.Callee(implicit=implicit)):
             return (implicit,) if implicit else ()
@@ -256,14 +256,14 @@ def with_blocks(s: ir.Stmt, change: ir.Change) -> ir.Stmt:
 
 
 class Rewriter(ABC):
-    """A walk over statements, each of which becomes none, one or several."""
+    """A walk that replaces each statement by none, one or several."""
 
     def statements(self, body: Sequence[ir.Stmt]) -> ir.Stmts:
         return tuple(out for s in body for out in self.statement(s))
 
     @abstractmethod
     def statement(self, s: ir.Stmt) -> Sequence[ir.Stmt]:
-        """What takes the place of a statement."""
+        """The statements that replace a statement."""
 
 
 def in_branches(body: Sequence[ir.Stmt], change: Callable[[ir.Stmt], Sequence[ir.Stmt]]) -> ir.Stmts:

@@ -1,7 +1,7 @@
 """The rules of a text -> AST.
 
 The naming law: a rule `for_each` builds the class `ForEach`, its children are the fields in their order; a
-field `name_span` is where the name among them stands. Only rules whose shape differs from their node have a
+field `name_span` is where the name among them stands. Only rules that differ in shape from their node have a
 method here.
 """
 
@@ -23,7 +23,7 @@ PARTS = frozenset({"arguments", "definition", "dims", "arglist"})
 BLOCKS = frozenset(f.name for f in fields(ast.Program))
 """Rules of blocks: the tuple of their statements, less the word that begins the block."""
 LISTS = frozenset({"block", "print", "profile", "array_literal", "row_vector_literal", "tuple_literal"})
-"""Rules whose node has as its last field the tuple of all further children."""
+"""Rules with a node that has as its last field the tuple of all further children."""
 # Calls that the grammar would take for a function of that name, what is written today, and the same as a fix.
 REMOVED = {
     "increment_log_prob": ("Write `target += value;`.", "target += {}"),
@@ -33,7 +33,7 @@ REMOVED = {
 
 @dataclass(frozen=True, slots=True)
 class ParseTree:
-    """What a rule has read, before it is built."""
+    """A rule with its unbuilt children."""
 
     rule: str
     start: int
@@ -78,7 +78,7 @@ class Builder:
             return ast.Skip(span)
 
     def built(self, rule: str, start: int, end: int, children: list[Any]) -> Any:
-        """What a rule builds of what its children have built; raises ModelError where that is refused."""
+        """The node of a rule, given those of its children; raises ModelError if it is refused."""
         if rule in PARTS:
             return tuple(children)
         if rule in BLOCKS:
@@ -207,7 +207,7 @@ class Builder:
 METHODS: Mapping[str, Callable[..., Any]] = {
     name[1:]: method for name, method in vars(Builder).items() if name[0] == "_" != name[1]
 }
-"""Of rules whose shape differs from their node."""
+"""The methods of rules that differ in shape from their node."""
 
 
 def leading_annotations(parts: Sequence[Any]) -> tuple[tuple[ast.Annotation, ...], Sequence[Any]]:

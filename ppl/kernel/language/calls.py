@@ -43,7 +43,7 @@ PRECISIONS = {
     **dict.fromkeys(("wiener_lpdf", "wiener_lupdf"), (7, 9)),
     **dict.fromkeys((f"wiener_{t}_{s}" for t in ("lcdf", "lccdf") for s in ("unnorm", "defective")), (6, 9)),
 }
-"""Functions whose last argument is a precision where they are called with so many; it must be data."""
+"""Functions with a last argument that is a precision if they are called with so many; it must be data."""
 
 
 def suffix_of(name: str) -> str:
@@ -65,7 +65,7 @@ def normalised(name: str) -> str:
 
 
 def outcome_of(n: ast.Node) -> ast.Expr | None:
-    """What the density is of, if the node is a `~` statement or a call of a density."""
+    """The variate, if the node is a `~` statement or a call of a density."""
     match n:
         case ast.Tilde(left=left):
             return left
@@ -76,7 +76,7 @@ def outcome_of(n: ast.Node) -> ast.Expr | None:
 
 
 def left_and_args(s: ast.Tilde | ast.Call) -> tuple[ast.Expr, tuple[ast.Expr, ...]]:
-    """What a `~` statement or a call of a density is of, and the arguments of its distribution."""
+    """The variate of a `~` statement or a call of a density, and the arguments of its distribution."""
     return (s.left, s.args) if isinstance(s, ast.Tilde) else (s.args[0], s.args[1:])
 
 
@@ -103,7 +103,7 @@ def check_call(c: Check, e: ast.Call, args: Sequence[Type]) -> Type:
 
 
 def resolve_call(c: Check, e: ast.Call, args: Sequence[Type]) -> ResolvedCall:
-    """What a call means; records it and checks that it may stand here."""
+    """The callee of a call; records it and checks that the call is allowed here."""
     symbol = c.scope.find(e.name)
     if symbol is not None and e.name not in c.facts.library.callees:
         if symbol.type is None:

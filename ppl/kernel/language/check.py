@@ -40,7 +40,7 @@ def examine(
     library: Library | None = None,
     read: Reader = read,
 ) -> Check:
-    """What could be read and learnt of a program, right or wrong, with its errors.
+    """The tree, facts and errors of a program, valid or not.
 
     Raises:
         ModelError: an include cannot be read, or the program is nested too deep.

@@ -20,7 +20,7 @@ CONSTRAINED: Mapping[str, Type] = {
     c.keyword: NAMED[c.value] for c in CONSTRAINTS if c.value and c.value != "real"
 }
 SQUARE = frozenset(c.keyword for c in CONSTRAINTS if c.value == "matrix" and 1 in c.sizes)
-"""Types whose one size stands for both axes."""
+"""Types with one size for both axes."""
 
 CONTINUOUS = (BlockName.PARAMETERS, BlockName.TRANSFORMED_PARAMETERS)
 DATA_SIZES = (*CONTINUOUS, BlockName.GENERATED_QUANTITIES)
@@ -29,7 +29,7 @@ DATA_SIZES = (*CONTINUOUS, BlockName.GENERATED_QUANTITIES)
 def check_declaration(c: Check, d: ast.Declaration, at_top: bool) -> None:
     """Check and declare one name; `at_top` for a block's own variables, as against local ones.
 
-    A name whose declaration is refused is still declared, without a type, so that its uses are not
+    A name with a refused declaration is still declared, without a type, so that its uses are not
     reported again.
     """
     t: Type | None = None

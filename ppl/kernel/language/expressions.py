@@ -50,7 +50,7 @@ def check_each(c: Check, expressions: Iterable[ast.Expr]) -> list[Type]:
 
 
 def finished(c: Check, checks: Sequence[Callable[[], Type]]) -> list[Type]:
-    """What the checks give; the errors of all of them are reported."""
+    """The results of the checks; the errors of all of them are reported."""
     types = []
     for check in checks:
         with c.reporting():

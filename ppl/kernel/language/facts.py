@@ -1,4 +1,4 @@
-"""What the checker learns about a program: tables keyed by the nodes of the tree.
+"""Facts about a program: tables keyed by the nodes of the tree.
 
 The tree with its facts is the typed AST: lowering reads both and decides nothing about types itself.
 """
@@ -26,7 +26,7 @@ class UserMatch:
 
 
 ResolvedCall = Match | UserMatch
-"""What a call is resolved to: an overload of the library, or a function of the program."""
+"""The callee of a resolved call: an overload of the library, or a function of the program."""
 
 
 @dataclass

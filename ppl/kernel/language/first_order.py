@@ -1,4 +1,4 @@
-"""What a log likelihood of the program may not do, for Laplace's approximation of it.
+"""Restrictions on a log likelihood of the program, for Laplace's approximation of it.
 
 That takes three derivatives in theta, so nothing that depends on it may go through a function that has the
 first alone, those of stdlib/first_order.py. Functions of functions, hidden Markov models and the Laplace
@@ -21,7 +21,7 @@ FAMILIES = (
     *("beta", "beta_proportion", "gamma", "chi_square", "inv_gamma", "inv_chi_square"),
     *("scaled_inv_chi_square", "neg_binomial", "neg_binomial_2", "student_t", "von_mises"),
 )
-"""Families whose cumulative distribution functions are such."""
+"""Families with such cumulative distribution functions."""
 
 FIRST_ORDER = frozenset(
     (

@@ -105,7 +105,7 @@ def declare_function(c: Check, f: ast.FunctionDef) -> None:
 
 
 def announces(earlier: UserFunction, later: UserFunction) -> bool:
-    """Whether `earlier` is the signature, ended by `;`, of which `later` is the definition."""
+    """Whether `earlier` is the forward declaration of the definition `later`."""
     same = earlier.returns == later.returns and earlier.data_only == later.data_only
     return same and earlier.definition.body is None and later.definition.body is not None
 

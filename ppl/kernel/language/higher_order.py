@@ -78,7 +78,7 @@ def data_positions(name: str, called: UserMatch) -> list[int]:
 
 
 def function_wanted(name: str, args: Sequence[Type]) -> tuple[Sequence[Type] | None, Type]:
-    """What the function is to take, None where the arguments do not fit, and to return."""
+    """The types that the function must take (None if the arguments do not fit) and return."""
     if name in SOLVERS:
         return function_arguments(name, args), SOLVERS[name].gives
     if name == "map_rect":
@@ -96,7 +96,7 @@ def call_wanted(name: str) -> str:
 
 
 def higher_order_page(name: str) -> str:
-    """What `ppl docs` says of the function: its meaning, how it is called, and what it is given."""
+    """The page of `ppl docs` for the function: its meaning, its call and its arguments."""
     if name in SOLVERS:
         solver = SOLVERS[name]
         shared = ["..."] if solver.shared is None else [*map(str, solver.shared)]
@@ -150,7 +150,7 @@ def reduce_sum_arguments(args: Sequence[Type]) -> Sequence[Type] | None:
 
 
 def map_rect_arguments(args: Sequence[Type]) -> Sequence[Type] | None:
-    """What one call gets: the shared vector, and one shard of each other argument."""
+    """The arguments of one call: the shared vector, and one shard of each other argument."""
     if tuple(args) != MAP_RECT:
         return None
     return (args[0], *(array_of(a.element, a.dims - 1) for a in args[1:] if isinstance(a, Array)))

@@ -17,7 +17,7 @@ OTHER_ENCODINGS = (
     *(("UTF-32", b"\xff\xfe\x00\x00"), ("UTF-32", b"\x00\x00\xfe\xff")),
     *(("UTF-16", b"\xff\xfe"), ("UTF-16", b"\xfe\xff")),
 )
-"""What files in them begin with."""
+"""The first line of files in them."""
 
 
 def with_fixes(text: str, fixes: Iterable[Fix]) -> str:

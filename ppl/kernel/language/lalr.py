@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 Make = Callable[[str, int, int, list[Any]], Any]
-"""What a rule becomes: its name, the offsets of its start and end, and what its symbols have become."""
+"""The action of a rule, given its name, the offsets of its start and end, and the values of its symbols."""
 Match = Callable[[str, int], Any]
 NAME = "IDENTIFIER"
-"""The terminal whose pattern is long: it is compiled once, by itself."""
+"""The terminal with a long pattern: it is compiled once, by itself."""
 Read = tuple[int, Any, int | None, int | None]
 """A state, what has been read before it, and the offsets of its start and end; None where that is empty."""
 
@@ -106,13 +106,13 @@ class Fast:
         ignored = "|".join(self.patterns[name] for name in tables["ignored"])
         self.skip: Match = re.compile(f"(?:{ignored})*").match
         self.kept = frozenset(tables["kept"])
-        """The terminals whose text some rule keeps."""
+        """The terminals that some rule keeps the text of."""
         self.scanners: dict[int, list[Match]] = {}
         self.goes: dict[tuple[int, str, str], int] = {}
         """Where a state goes with a rule before a terminal."""
 
     def run(self, text: str, make: Make) -> Any:
-        """What the rules of a text become; None where it is not of the language."""
+        """The value of a text by the actions of its rules; None if it is not of the language."""
         rows, rules, goes, skip = self.rows, self.rules, self.goes, self.skip
         stack: list[Read] = [(self.first, None, None, None)]
         at, end, kind = skip(text, 0).end(), len(text), ""
@@ -166,7 +166,7 @@ class Fast:
 
 
 def reduced(rule: GrammarRule, read: list[Read], make: Make) -> tuple[Any, int | None, int | None]:
-    """What a rule becomes, from the start of its first symbol to the end of its last."""
+    """The value of a rule, from the start of its first symbol to the end of its last."""
     children: list[Any] = []
     for position, is_part in rule.kept:
         if is_part:  # of a repetition all before its last, so that they are not copied each time
@@ -215,7 +215,7 @@ def fast() -> Fast:
 
 
 def parse(text: str, make: Make) -> Any:
-    """What the rules of a text become; None where it is not of the language.
+    """The value of a text by the actions of its rules; None if it is not of the language.
 
     Raises:
         ModelError, RecursionError: as `make` does.

@@ -51,7 +51,7 @@ class Slot:
 
     @property
     def wanted(self) -> str:
-        """What stands here, in words."""
+        """A description of this argument, for messages."""
         if not self.types:
             return f"a function of the program, `{self.word}`"
         return "a tuple of arguments" if self.types == (ANY_TUPLE,) else f"`{self.text}`"
@@ -80,7 +80,7 @@ class Laplace:
 
     @property
     def leads(self) -> tuple[Slot, ...]:
-        """What comes before the block size: f and its arguments, or y, y_index, its own parameter and m."""
+        """The arguments before the block size: f and its own, or y, y_index, its parameter and m."""
         if self.likelihood is None:
             return (FUNCTION, ARGUMENTS_OF)
         own = (Slot("eta", (REAL, VECTOR)),) if self.likelihood.dispersed else ()
@@ -166,7 +166,7 @@ LIMITED = "Unsupported under JAX."
 
 
 def laplace_page(name: str) -> str:
-    """What `ppl docs` says of the function, or of what is written after `~`: its meaning and its call."""
+    """The page of `ppl docs` for the function or distribution: its meaning and its call."""
     statement = name in STATEMENTS
     record = LAPLACE[f"{name}_lpmf" if statement else name]
     call = record.call_text(name) if not statement else record.call_text(name).replace("array[] int y | ", "")

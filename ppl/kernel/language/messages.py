@@ -26,7 +26,7 @@ def did_you_mean(near: str | None) -> str | None:
 
 
 def elsewhere(names: Mapping[str, str], name: str) -> str | None:
-    """What is written here for a name known from elsewhere."""
+    """Advice for a name known from another language."""
     return f"Write {names[name]}." if name in names else None
 
 
@@ -119,7 +119,7 @@ def entry_of_several() -> Message:
 
 
 def conversion(expected: Type, actual: Type) -> str | None:
-    """What to do where a value of another type is wanted."""
+    """Advice if a value of another type is expected."""
     if (str(expected), str(actual)) == ("int", "real"):
         return "An int variable holds integers only: declare it `real`, or use an integer value."
     if is_complex(actual) and real_of(actual) == expected:

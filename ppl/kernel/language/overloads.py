@@ -14,7 +14,7 @@ from ppl.types import Type, array_dims, core
 MOST_LISTED_SIGNATURES = 6
 """Signatures that a message lists."""
 MOST_NEAREST = 3
-"""Nearest signatures of which a message can still say what one argument must be."""
+"""The most signatures for which a message still names the one wrong argument."""
 MEANINGS = {
     "reals": "a real, or a vector, row_vector or array of reals",
     "ints": "an int or an array of ints",
@@ -60,7 +60,7 @@ class PrintedSignature:
 
 @dataclass(frozen=True)
 class Misfit:
-    """What is wrong in a sentence, the signatures as text, and the one argument to blame, if it is one."""
+    """The error in a sentence, the signatures as text, and the one argument to blame, if any."""
 
     detail: str
     signatures: str
@@ -116,7 +116,7 @@ def ordinal(k: int, offset: int) -> str:
 
 
 def choice(signatures: Iterable[PrintedSignature], k: int) -> str:
-    """What the k-th argument may be, over several signatures."""
+    """The types that the k-th argument may have, over several signatures."""
     words = dict.fromkeys(pattern_text(s.args[k]) for s in signatures)
     return " or ".join(MEANINGS.get(word, word).split(", the same")[0] for word in words)
 

@@ -17,7 +17,7 @@ NOT_EXPLAINED = "PPL176"
 
 @dataclass(frozen=True)
 class Parsed:
-    """What could be read of a program: an empty one for a text that nothing could be made of.
+    """The tree of a program as far as it was read; an empty one if nothing was.
 
     `lost` are the words in the parts that were passed over.
     """
@@ -28,7 +28,7 @@ class Parsed:
 
 
 Reader = Callable[[SourceText, Sequence[str | Path]], Parsed]
-"""What makes a syntax tree of a text and the files that it includes."""
+"""A parser of a text and the files that it includes."""
 
 
 def read(source: SourceText, include_paths: Sequence[str | Path] = ()) -> Parsed:

@@ -35,7 +35,7 @@ def blocks_of(p: ast.Program) -> dict[BlockName, tuple[ast.Statement, ...]]:
 
 BindingKind = Literal["variable", "loop", "argument"]
 Binder = ast.Declaration | ast.For | ast.ForEach | ast.Argument
-"""What binds a name to a variable."""
+"""Nodes that bind a name to a variable."""
 
 
 @dataclass(frozen=True)

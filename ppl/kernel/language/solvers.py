@@ -87,7 +87,7 @@ SOLVERS: dict[str, Solver] = {
 
 
 def function_arguments(name: str, args: Sequence[Type]) -> list[Type] | None:
-    """What the function gets when `name` is called with these types; None where they do not fit."""
+    """The types of the function's arguments if `name` is called with these; None if they do not fit."""
     solver = SOLVERS[name]
     parts = solver.split(args)
     if parts is None:

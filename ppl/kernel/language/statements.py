@@ -41,7 +41,7 @@ INPUTS = {
     "data": "data (line {}). Write an outcome as `y ~ normal(mu, sigma);`, others in transformed data",
     "parameters": "a parameter (line {}). Declare another variable in transformed parameters",
 }
-"""What a variable is that no statement may change, and what to do, by its block."""
+"""Why a variable of this block may not be assigned to, and what to do."""
 
 
 def check_assignment(c: Check, s: ast.Assignment) -> None:
@@ -252,7 +252,7 @@ def check_for_each(c: Check, s: ast.ForEach) -> None:
 
 
 def iterated(t: Type) -> Type | None:
-    """What a for-each loop over a value of this type runs through."""
+    """The type of the loop variable of a for-each loop over this type."""
     match t:
         case Array(element, dims):
             return array_of(element, dims - 1)

@@ -64,7 +64,7 @@ def children(s: ast.Statement) -> tuple[ast.Statement, ...]:
 
 
 def heads(s: ast.Statement) -> tuple[ast.Expr, ...]:
-    """What decides whether, how often, or with which values the statements inside one run."""
+    """The expressions that control whether, how often and with which values the statements inside run."""
     return parts(s) if type(s) in NESTING else ()
 
 
@@ -106,7 +106,7 @@ def variables(root: ast.Node | Iterable[ast.Node]) -> Iterator[ast.Variable]:
 
 
 def definitions(body: Iterable[ast.Statement]) -> Iterator[tuple[ast.Node, ast.Expr]]:
-    """What is assigned and the value, of assignments and of declarations with a value."""
+    """The target and the value of assignments and of declarations with a value."""
     for node in statements(body):
         match node:
             case ast.Assignment(target=target, value=value):

@@ -109,7 +109,7 @@ MOST_DRAWS_A_GRADIENT = 10_000
 
 
 class Pilot(NamedTuple):
-    """What pilot draws say: the scale of each control, and the noise of one draw with them.
+    """Estimates from pilot draws: the scale of each control, and the noise of one draw with them.
 
     The noise is the variance of one draw's gradient, averaged over params.
     """

@@ -27,7 +27,7 @@ KINDS: dict[type, str] = {
 
 
 def describe(family: Family) -> dict[str, Any]:
-    """What `family_from` needs beside the dimension, fit for JSON."""
+    """The arguments of `family_from` beside the dimension, fit for JSON."""
     standard = next(name for name, kind in STANDARDS.items() if kind is type(family.standard))
     own = {name: getattr(family, name) for name in _own(type(family))}
     return {"family": KINDS[type(family)], "standard": standard, **vars(family.standard), **own}
@@ -38,7 +38,7 @@ def family_from(description: Mapping[str, Any], dim: int) -> Family:
     rest = dict(description)
     kind = {name: kind for kind, name in KINDS.items()}[rest.pop("family")]
     own = {name: rest.pop(name) for name in _own(kind)}
-    # What was a tuple is a list in JSON.
+    # JSON turns tuples into lists.
     own = {name: tuple(value) if isinstance(value, list) else value for name, value in own.items()}
     family: Family = kind(dim, **own, standard=STANDARDS[rest.pop("standard")](**rest))
     return family

@@ -1,4 +1,4 @@
-"""What an algorithm asks of a variational family."""
+"""The interface of variational families."""
 
 from typing import Protocol
 
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from ppl.arrays import NUMPY, Array, Namespace
 from ppl.kernel.advi.families.standard import Standard
 
-# What is never traced.
+# Values that are never traced.
 Floats = NDArray[np.float64]
 
 
@@ -33,7 +33,7 @@ class Family(Protocol):
 
     @property
     def standard(self) -> Standard:
-        """What the noise is drawn from."""
+        """The distribution of the noise."""
 
     def start(self, mu: Floats, scale: float = 1.0) -> Floats:
         """Parameters of the member with mean `mu` (dim,) and independent coordinates of sd `scale`."""

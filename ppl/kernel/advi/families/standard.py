@@ -40,7 +40,7 @@ class Standard(Protocol):
 
 
 class Elliptical(Standard, Protocol):
-    """One whose density depends on |z|^2 alone, so that any linear map of the noise is as easy as one."""
+    """A density of |z|^2 alone: any linear map of the noise is as easy as one."""
 
     def log_density(self, z: Array) -> Array:
         return self.log_density_at((z**2).sum(axis=1), z.shape[1])

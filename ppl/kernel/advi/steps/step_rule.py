@@ -1,4 +1,4 @@
-"""What the loop asks of a step rule."""
+"""The interface of step rules."""
 
 from typing import Protocol, TypeVar
 

@@ -8,7 +8,7 @@ from ppl.kernel.advi.target import Array
 from ppl.records import dataclass
 
 GRADIENT_WINDOW = 10
-"""Gradients whose mean is compared with the first."""
+"""The mean of so many gradients is compared with the first."""
 
 
 @dataclass(frozen=True)

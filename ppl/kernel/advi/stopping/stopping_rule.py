@@ -1,4 +1,4 @@
-"""What the loop asks of a stopping rule."""
+"""The interface of stopping rules."""
 
 import math
 from typing import Protocol, TypeVar
@@ -12,7 +12,7 @@ StoppingState = TypeVar("StoppingState")
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """What a rule may look at, every eval_elbo iterations.
+    """The input of a stopping rule, every eval_elbo iterations.
 
     `params` (size,) is the answer so far and `elbo` its ELBO; `iterate` (size,) is where the path stands and
     `gradient` the estimate that led there. `bound` is the mean of the instantaneous bounds (one estimate of
@@ -29,7 +29,7 @@ class Checkpoint:
 
 @dataclass(frozen=True)
 class Reading:
-    """What a rule makes of a checkpoint: relative changes where it has them, a note, an outcome to stop."""
+    """The output of a stopping rule: relative changes if it has them, a note, an outcome to stop."""
 
     delta_mean: float = math.nan
     delta_median: float = math.nan
@@ -44,13 +44,13 @@ class StoppingRule(Protocol[StoppingState]):
         """The state before the first checkpoint."""
 
     def update(self, state: StoppingState, checkpoint: Checkpoint) -> tuple[StoppingState, Reading]:
-        """Look at the next checkpoint, whose ELBO is finite."""
+        """Read the next checkpoint; its ELBO is finite."""
 
 
 def read(
     rule: StoppingRule[StoppingState], state: StoppingState, checkpoint: Checkpoint
 ) -> tuple[StoppingState, Reading]:
-    """What a rule makes of a checkpoint; an ELBO that is not finite ends every run."""
+    """The next state and reading of a rule; an ELBO that is not finite ends every run."""
     if math.isfinite(checkpoint.elbo):
         return rule.update(state, checkpoint)
     reason = f"the ELBO is {checkpoint.elbo} at iteration {checkpoint.iteration}"
