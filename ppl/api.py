@@ -80,7 +80,7 @@ def members(kind: str) -> list[str]:
 
 NEXT = {"Model": ("Posterior", "condition(data)"), "Posterior": ("Fit", "variational()")}
 """What is made of a class, and how."""
-OF_FITS = {
+OF_DRAWS = {
     "save_csvfiles": 'write {thing}.save_csv("output.csv")',
     "diagnose": "write {thing}.judgement",
     "extract": "write {thing}.stan_variables()",
@@ -88,13 +88,9 @@ OF_FITS = {
     "to_pandas": "write {thing}.draws_pd()",
     "to_netcdf": 'write {thing}.save("draws.nc")',
     "columns": "write {thing}.column_names",
-    "converged": "write {thing}.outcome.converged",
     "posterior_predictive": "write {thing}.predictive()",
     "waic": "write {thing}.loo()",
     "runset": "nothing runs in other programs",
-    "optimized_params_np": "write {thing}.variational_params_np",
-    "optimized_params_pd": "write {thing}.variational_params_pd",
-    "optimized_params_dict": "write {thing}.variational_params_dict",
 }
 ELSEWHERE: Mapping[str, Mapping[str, str]] = {
     "ppl": {
@@ -121,8 +117,15 @@ ELSEWHERE: Mapping[str, Mapping[str, str]] = {
         "log_prob": "write {thing}.log_density(u)",
         "grad_log_prob": "write {thing}.log_density_gradient(u)",
     },
-    "Fit": OF_FITS,
-    "Chains": OF_FITS,
+    "Fit": {
+        **OF_DRAWS,
+        "converged": "write {thing}.outcome.converged",
+        **{
+            f"optimized_params_{kind}": f"write {{thing}}.variational_params_{kind}"
+            for kind in ("np", "pd", "dict")
+        },
+    },
+    "Chains": OF_DRAWS,
 }
 """What to do for names of CmdStanPy, PyStan and other tools."""
 
