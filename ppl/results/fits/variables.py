@@ -331,7 +331,7 @@ class VariablesOfDraws(api.Members, ABC):
         else:
             found = new_rows.predicted(self.posterior, self.draws_u, data, seed, names, means=True)
         axes = expected.axes_of(self.posterior, found)
-        made: ExpectedValues = expected.Expected(found, self._summarised, axes)
+        made: ExpectedValues = expected.ExpectedValues(found, self._summarised, axes)
         style = TableStyle(interval, hdi)
         return new_rows.in_frame(made.by_row(), data, style) if is_frame(data) else made
 
