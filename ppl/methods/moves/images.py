@@ -57,6 +57,9 @@ class ImageLimits(NamedTuple):
     places_between: int = 65
     """Places at which the way between both is looked at."""
 
+    numbers: int = 2**20
+    """Coordinates of places, of several images, whose densities are computed at once."""
+
     valley: float = 1.0
     """How far the log density falls on the way to what is not about the same mode."""
 
@@ -254,8 +257,13 @@ def near_images(target: Target, q: Gaussian, images: Images | None, rng: np.rand
     alone = flips(target.dim, np.flatnonzero(new & (np.abs(q.mean) >= IMAGES.distance * sds)))
     at, *heights = target.log_densities(np.concatenate([q.mean[None], alone * q.mean]))
     alone = alone[np.array(heights) > at - IMAGES.lower]
-    each = [*(changed(target, q.mean, component) for component in tied), *alone]
-    return [signs for signs in each if is_beyond_a_valley(target, q.mean, signs)]
+    each = np.array([*(changed(target, q.mean, component) for component in tied), *alone])
+    size = max(1, IMAGES.numbers // (IMAGES.places_between * target.dim))
+    return [
+        signs
+        for k in range(0, len(each), size)
+        for signs in each[k : k + size][are_beyond_valleys(target, q.mean, each[k : k + size])]
+    ]
 
 
 def sds_of(q: Gaussian) -> Array:
@@ -264,15 +272,20 @@ def sds_of(q: Gaussian) -> Array:
     return np.abs(factor) if factor.ndim == 1 else np.sqrt(np.einsum("ij,ij->i", factor, factor))
 
 
-def is_beyond_a_valley(target: Target, mean: Array, signs: Array) -> bool:
-    """Whether the log density falls and rises again, to where there may be mass, on the way to an image of
-    the mean; a mean on a slope is no mode, and the way up from there leads to q's own."""
-    first, last = target.log_densities(np.stack([mean, signs * mean]))
-    if not last > first - IMAGES.lower:
-        return False
+def are_beyond_valleys(target: Target, mean: Array, each: Array) -> NDArray[np.bool_]:
+    """Whether the log density falls and rises again on the ways to images of the mean by signs (images, dim).
+
+    There may be mass; but an image on a slope is no mode, and the way up from there leads to q's own.
+    """
+    first, *last = target.log_densities(np.concatenate([mean[None], each * mean]))
+    heights = np.array(last)
+    high: NDArray[np.bool_] = heights > first - IMAGES.lower
     shares = np.linspace(0, 1, IMAGES.places_between)[:, None]
-    way = target.log_densities(mean + shares * (signs - 1) * mean)
-    return bool(np.nan_to_num(way, nan=-np.inf).min() < min(first, last) - IMAGES.valley)
+    ways = mean + shares * (each[high, None] - 1) * mean
+    on_the_way = target.log_densities(ways.reshape(-1, len(mean))).reshape(ways.shape[:2])
+    lowest = np.nan_to_num(on_the_way, nan=-np.inf).min(axis=1)
+    high[high] = lowest < np.minimum(first, heights[high]) - IMAGES.valley
+    return high
 
 
 def flips(dim: int, some: Indices) -> Array:

@@ -10,7 +10,15 @@ import ppl
 from ppl.kernel.advi.coordinates import Scaled
 from ppl.kernel.advi.gaussian import Gaussian
 from ppl.kernel.advi.target import Target
-from ppl.methods.moves.images import OneImage, images_of, near_images, put_back, turned
+from ppl.methods.moves.images import (
+    IMAGES,
+    OneImage,
+    are_beyond_valleys,
+    images_of,
+    near_images,
+    put_back,
+    turned,
+)
 from ppl.methods.moves.sampler import Sampler
 from ppl.records import dataclass
 from ppl.run.posterior_target import PosteriorTarget
@@ -236,3 +244,16 @@ def test_the_way_up_a_slope_is_no_valley(mean, at, count):
     """Means of hierarchical scales lie on one: the mode of the whole is elsewhere, of either sign."""
     q = Gaussian(np.array([mean]), np.array([0.5]))
     assert len(near_images(Modes(at), q, None, np.random.default_rng(1))) == count
+
+
+def test_the_ways_to_many_images_are_looked_at_in_few_calls(monkeypatch):
+    calls = []
+
+    def log_densities(self, us):
+        calls.append(len(us))
+        return norm.logpdf(us, 3.0).sum(axis=1)
+
+    monkeypatch.setattr(Modes, "log_densities", log_densities)
+    mean = np.full(200, 3.0)
+    assert not are_beyond_valleys(Modes((3.0,)), mean, np.where(np.eye(200), -1.0, 1.0)).any()
+    assert len(calls) == 2 and sum(calls) == 1 + 200 + 200 * IMAGES.places_between
