@@ -110,10 +110,21 @@ def address(value: Any) -> str:
     module, name = getattr(value, "__module__", ""), getattr(value, "__name__", "")
     if str(module).startswith(ADDRESSED) and getattr(sys.modules.get(module), name, None) is value:
         return f"{module}:{name}"
-    found = addresses(len(sys.modules)).get(id(value))
+    near = (addresses_in(name).get(id(value)) for name in modules_near(value))
+    found = next(filter(None, near), None) or addresses(len(sys.modules)).get(id(value))
     if found is None:
         raise NotStored(repr(value))
     return found
+
+
+def modules_near(value: Any) -> Iterator[str]:
+    """The modules of a function, or of those that a record holds, one of which mostly holds the record.
+
+    To look through all modules takes as long as to compile a small program.
+    """
+    inside = [getattr(value, f.name) for f in fields(value)] if is_dataclass(value) else [value]
+    names = dict.fromkeys(str(getattr(each, "__module__", "")) for each in inside)
+    return (name for name in names if name.startswith(ADDRESSED) and name in sys.modules)
 
 
 @lru_cache(1)

@@ -71,6 +71,14 @@ def test_a_distribution_is_addressed_by_its_own_module():
     assert "distributions.weibull:" in addresses and ".table:" not in addresses
 
 
+@pytest.mark.parametrize("program", PROGRAMS, ids=str)
+def test_an_address_is_looked_for_in_the_modules_of_its_functions(program, monkeypatch):
+    """In all modules it takes as long as to compile a program."""
+    model = compile_model(program)
+    monkeypatch.setattr("ppl.compilation.nodes_json.addresses", None)
+    assert encoded(model.lowered, (model.source,))
+
+
 def test_an_address_is_one_of_the_library():
     with pytest.raises(ValueError, match="is not in the library"):
         at("os:system")
