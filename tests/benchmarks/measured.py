@@ -21,7 +21,10 @@ from typing import Any
 
 ROOT = Path(__file__).parents[2]
 RESULTS = Path(__file__).parent / "results"
-TEXTS = (ROOT / "README.md", Path(__file__).parent / "README.md", *sorted((ROOT / "cli/site").glob("*.md")))
+TEXTS = (
+    *(ROOT / "README.md", Path(__file__).parent / "README.md", ROOT / "ppl/optimise/README.md"),
+    *sorted((ROOT / "cli/site").glob("*.md")),
+)
 MARKED = re.compile(r"(<!-- measured: (.+?) -->)(.*?)(<!-- /measured -->)", re.DOTALL)
 NUMBER = re.compile(r"[-+]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")
 
