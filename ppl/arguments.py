@@ -33,6 +33,7 @@ WORDS: Mapping[Any, str] = {
     str: "a string",
     Path: "a path",
     NoneType: "None",
+    Mapping: 'a dict by name, {"a": ...}',
 }
 
 

@@ -52,7 +52,7 @@ def test_columns_are_read_under_the_names_that_are_declared(tmp_path):
     text = "data { int N; vector[N] age_years; vector[N] x2nd_dose; vector[N] Y; real rate; }"
     model = ppl.compile_model(f"{text} parameters {{ real b; }} model {{ Y ~ normal(b * age_years, 1); }}")
     (tmp_path / "d.csv").write_text("Âge (Years),2nd.dose,y,Rate\n30,1,2,3\n40,2,3,3\n")
-    with pytest.warns(ppl.DataWarning, match=r"d\.csv: the column `2nd\.dose` is read as `x2nd_dose`"):
+    with pytest.warns(ppl.DataWarning, match=r"d\.csv: the column .*, `2nd\.dose` is read as `x2nd_dose`"):
         fit = model.condition(tmp_path / "d.csv", rate=1.0).laplace(draws=3, correct=False)
     assert fit.posterior.data["age_years"].tolist() == [30, 40] and fit.posterior.data["Y"].tolist() == [2, 3]
     (tmp_path / "new.csv").write_text("AGE.YEARS\n50\n")

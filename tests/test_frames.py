@@ -1,6 +1,7 @@
 """DataFrames as data: of pandas, and of polars where it is installed."""
 
 import copy
+import re
 
 import numpy as np
 import pytest
@@ -72,3 +73,22 @@ def test_a_list_of_frames_is_a_list_of_matrices(frame):
     with pytest.raises(ppl.DataError, match=r"data: x\[2,1\] has 1 element and x\[1,1\] has 2") as caught:
         model.condition({"x": [frame, frame[["y"]]]})
     assert caught.value.variable == "x"
+
+
+def test_a_named_index_of_pandas_is_a_column():
+    frame = pytest.importorskip("pandas").DataFrame(COLUMNS)
+    assert with_k(2).condition(frame.set_index("g")).log_density(U) == GIVEN.log_density(U)
+    means = frame.groupby("g").mean()
+    assert with_k(2).condition(means).data["g"].tolist() == [1, 2]
+
+
+def test_other_things_that_hold_data_are_told_the_way():
+    frame = pytest.importorskip("pandas").DataFrame(COLUMNS)
+    for other, way in [
+        (frame.to_dict("records"), "write pandas.DataFrame(rows)"),
+        (frame["y"], "write series.to_frame()"),
+        (frame.groupby("g"), "fit each group"),
+        (pytest.importorskip("polars").DataFrame(COLUMNS).lazy(), "write frame.collect()"),
+    ]:
+        with pytest.raises(ppl.DataError, match=re.escape(way)):
+            GIVEN.model.condition(other)

@@ -156,10 +156,11 @@ def misspelt(inputs: Inputs, known: Collection[str]) -> dict[str, str]:
 
 
 def unread(inputs: Inputs, parameters: Iterable[str], arrays: Collection[str]) -> Iterator[str]:
-    """A sentence for each column under another name than is declared, and each variable that goes unused
+    """A sentence for the columns under other names than are declared, and each variable that goes unused
     as it is a parameter."""
-    for column, name in renamed(inputs, arrays).items():
-        yield f"{inputs.label_of(column)}: the column `{printable(column)}` is read as `{name}`."
+    if new := renamed(inputs, arrays):
+        each = ", ".join(f"`{printable(column)}` is read as `{name}`" for column, name in new.items())
+        yield f"{inputs.label_of(next(iter(new)))}: the column {each}."
     for name in parameters:
         if name in inputs.values:
             message = f"{inputs.label_of(name)}: `{name}` is not used; the program declares it in parameters."

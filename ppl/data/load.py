@@ -30,6 +30,15 @@ class Frame(Protocol):
     def __len__(self) -> int: ...
 
 
+INSTEAD = {
+    "LazyFrame": "; write frame.collect()",
+    "DataFrameGroupBy": "; fit each group, or write agg(...) of them",
+    "list": "; write pandas.DataFrame(rows) for a list of rows",
+    "recarray": "; write pandas.DataFrame(rows)",
+    "Series": "; write series.to_frame(), or a dict",
+    "ndarray": '; name the array, {"y": array}',
+}
+"""What to write for other things that hold data."""
 AnyData = Inputs | Mapping[str, Any] | Frame | str | Path
 """What data may be given as."""
 
@@ -57,26 +66,33 @@ def load_data(data: Inputs | Mapping[str, Any] | Frame | str | Path) -> Inputs:
         case Mapping():
             return Inputs(_named(data), "data")
         case _ if is_frame(data):
-            names = getattr(data, "column_names", data.columns)  # Arrow's columns are no names
+            frame = with_index(data)
+            names = getattr(frame, "column_names", frame.columns)  # Arrow's columns are no names
             if (twice := repeated(map(str, names))) is not None:
                 raise DataError(
                     f"data: `{twice}` names two columns; give each variable once", twice, "PPL905"
                 )
-            values = {str(name): column_of(data[name]) for name in names}
-            return table(values, "data", RowCount(len(data)))
+            values = {str(name): column_of(frame[name]) for name in names}
+            return table(values, "data", RowCount(len(frame)))
         case str() | Path():
             return _read(Path(data))
         case _:
-            raise DataError(
-                f"data must be a mapping from name to value, a DataFrame, or the path of a file ({KNOWN}), "
-                f"not a {type(data).__name__}",
-                code="PPL905",
-            )
+            kind = type(data).__name__
+            what = f"data must be a mapping from name to value, a DataFrame, or the path of a file ({KNOWN})"
+            raise DataError(f"{what}, not a {kind}{INSTEAD.get(kind, '')}", code="PPL905")
+
+
+def with_index(frame: Any) -> Any:
+    """A frame of pandas with the levels of its index that have a name as columns, as groupby leaves them."""
+    names = [name for name in getattr(getattr(frame, "index", None), "names", ()) if name is not None]
+    absent = [name for name in names if name not in frame.columns]
+    return frame.reset_index(absent) if absent else frame
 
 
 def is_frame(data: Any) -> TypeGuard[Frame]:
     """Whether it is a DataFrame or a table of Arrow, for which no package is loaded."""
-    return hasattr(data, "columns") and (hasattr(data, "to_numpy") or hasattr(data, "column_names"))
+    is_table = hasattr(data, "to_numpy") or hasattr(data, "column_names")
+    return is_table and hasattr(data, "columns")  # of a LazyFrame of polars these are costly
 
 
 def table(values: dict[str, Any], label: str, rows: RowCount) -> Inputs:
