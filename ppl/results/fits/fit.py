@@ -480,7 +480,7 @@ class Fit(VariablesOfDraws):
             InferenceError: the density is not finite where the approximation lies, or the draws of the
                 algorithm are not those of one approximation.
         """
-        return more_of(self.posterior, self._settings_for(n, seed), more.Found.of(self.result), progress)
+        return more_of(self.posterior, self._settings_for(n, seed), more.RunResult.of(self.result), progress)
 
     @takes(SampleKeywords)
     def then_sample(self, **keywords: Any) -> "Chains":
