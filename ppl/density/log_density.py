@@ -21,7 +21,7 @@ from ppl.density.log_joint import TARGET, UNNORMALISED, LogJoint
 from ppl.density.many_points import BATCH, LargestArrays, in_batches, sizes_of
 from ppl.density.updated import Earlier, UpdatedJoint, updated_joint
 from ppl.errors import ArgumentError, InferenceError, Rejection
-from ppl.kernel.advi.target import Axis, Target
+from ppl.kernel.advi.target import Axis, Kinds, Target
 from ppl.kernel.density.layout import Data, free_names, parameters_of
 from ppl.kernel.density.reading import leaves
 from ppl.kernel.draws.names import Labels, Sized, column_names, flat, sized
@@ -32,6 +32,7 @@ from ppl.memory import ARRAY_SIZES, available
 from ppl.optimise.forms import ARRAYS, VALUES
 from ppl.records import dataclass, field, replace
 from ppl.source import SourceText
+from ppl.stdlib.constraints.bounds import LOWER, UPPER
 from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
 
 Floats = NDArray[np.float64]
@@ -508,12 +509,13 @@ class LogDensity:
         return found
 
     @cached_property
-    def kinds(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Which elements of `u` (dim,) are parameters of one number, without an index; and which are of
-        parameters without a constraint, but an offset and multiplier.
+    def kinds(self) -> Kinds:
+        """Which elements of `u` (dim,) are parameters of one number, without an index; which are of
+        parameters without a constraint, but an offset and multiplier; and which of those with one bound.
         """
         single = np.array(["." not in name for name in self.param_unc_names()], dtype=bool)
-        return single, self._elements(lambda d: d.allows_all)
+        bounded = self._elements(lambda d: d.constraint in (LOWER.keyword, UPPER.keyword))
+        return single, self._elements(lambda d: d.allows_all), bounded
 
     def axes(self, size: int) -> tuple[Axis, ...]:
         """The axes of all parameters that are so long, by elements of `u`."""
@@ -566,7 +568,7 @@ class OfPosterior(Target):
         return self.posterior.param_unc_num()
 
     @property
-    def kinds(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    def kinds(self) -> Kinds:
         return self.posterior.kinds
 
     def axes(self, size: int) -> tuple[Axis, ...]:

@@ -7,7 +7,7 @@ from scipy import stats
 from toy_targets import correlated
 
 from ppl.kernel.advi.optimise import TracePoint
-from ppl.methods.diagnose.diagnostics import khat_of_means, tail_shapes, trend
+from ppl.methods.diagnose.diagnostics import by_one_chain, khat_of_means, tail_shapes, trend
 from ppl.methods.diagnose.psis import psis
 
 
@@ -89,3 +89,15 @@ def test_few_or_equal_draws_have_no_tail():
     u = stats.cauchy.rvs(size=(250, 2), random_state=1)
     assert (tail_shapes(u) > 0.3).all() and (tail_shapes(u[:249]) == 0).all()
     assert tail_shapes(np.ones((1000, 1))) == 0
+
+
+def test_an_sd_that_hangs_on_one_chain_is_told():
+    """Of a normal, an exponential of one, and the same with a chain that stays at 4."""
+    rng = np.random.default_rng(1)
+    u = rng.standard_normal((60, 128, 3))
+    u[10:50, 109, 2] = 4.0
+    x = np.concatenate([u[..., :1], np.exp(u[..., 1:])], axis=2)
+    shares = by_one_chain(x)
+    without = np.delete(x, 109, axis=1)[..., 2].std()
+    assert shares[:2].max() < 0.06
+    assert shares[2] == pytest.approx(x[..., 2].std() / without - 1) and shares[2] > 0.5

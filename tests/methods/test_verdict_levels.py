@@ -8,11 +8,13 @@ import pytest
 from laws.every import every
 from scipy import stats
 
+from ppl.kernel.advi.coordinates import Scaled
 from ppl.kernel.advi.elbo import elbo_of
 from ppl.kernel.advi.gaussian import Gaussian
 from ppl.kernel.advi.outcome import Ending, Outcome
+from ppl.kernel.advi.target import Target
 from ppl.methods.correct import correction
-from ppl.methods.correct.correction import Corrected, DrawSource
+from ppl.methods.correct.correction import Corrected, DrawSource, extremes
 from ppl.methods.correct.weight_quality import WeightQuality
 from ppl.methods.diagnose import psis
 from ppl.methods.diagnose import verdict_rules as findings
@@ -31,13 +33,13 @@ from ppl.methods.diagnose.verdict_rules import (
     far_from_q,
     heavy_tails,
     heavy_weights,
-    long_stays,
     low_ess,
     mirror_images,
     near_q,
     no_spread,
     not_stationary,
     nothing_to_tell,
+    one_chain,
     other_modes,
     runs_disagree,
     slow_moves,
@@ -95,10 +97,9 @@ def resampled(**known):
     return {"made": DrawSource.RESAMPLED, **known}
 
 
-def moved(khat=5.0, drift=(), apart=(), effective=(), drift_of_log_p=0.0, stays=(), divergent=0.0, **known):
+def moved(khat=5.0, drift=(), apart=(), effective=(), drift_of_log_p=0.0, divergent=0.0, **known):
     """Draws of 128 chains that began at a q which says little of the posterior."""
-    drifts = five(*drift), five(*apart), five(*effective, rest=1000.0), drift_of_log_p
-    mixing = Mixing(*drifts, five(*stays).astype(bool))
+    mixing = Mixing(five(*drift), five(*apart), five(*effective, rest=1000.0), drift_of_log_p)
     counts = {"chains": 128, "gradients": 50_000, "moves": 50, "total_moves": 90}
     found = Moved(np.zeros((1, 5)), np.zeros(1), np.zeros(1, dtype=int), mixing, divergent, **counts)
     return {"made": DrawSource.MOVED, "moved": found, "khat": khat, **known}
@@ -206,7 +207,8 @@ LEVELS = [
     (moved(apart=(0.0, 0.0299)), GOOD),
     (moved(apart=(0.0, 0.03)), USABLE, starts_disagree),
     (moved(apart=(0.101,)), POOR, starts_disagree),
-    (moved(stays=(0, 1)), USABLE, long_stays),
+    (moved(by_one=five(0.0, 0.1)), USABLE, one_chain),
+    (moved(by_one=five(0.0, 0.099)), GOOD),
     (moved(**tails(0.0, 0.6)), GOOD),
     (moved(**tails(0.0, 0.601)), USABLE, heavy_tails),
     (moved(**modes(mode())), USABLE, other_modes),
@@ -442,9 +444,9 @@ SENTENCES = [
         f"poor: chains from two starts disagree by 0.3 sd; most affected: tau. Reparameterise tau{OTHERWISE}",
     ),
     (
-        moved(stays=(0, 1)),
-        "usable: a chain stayed long where the others seldom are, in a tail of tau, so its sd may be off. "
-        f"{PROGRAM}",
+        moved(by_one=five(0.0, 0.15, 0.3)),
+        "usable: one of the HMC chains changes an sd by 30%; most affected: theta, tau. Report quantiles, or "
+        "give it a prior with lighter tails.",
     ),
     (
         moved(effective=(500.0, 300.0, 350.0)),
@@ -463,7 +465,7 @@ SENTENCES = [
     ),
     (
         moved(**tails(0.5, 0.7, 0.0, 0.9)),
-        "usable: the tails of phi, tau, unconstrained, are so heavy that means and sds may not exist; "
+        "usable: the tails of phi, tau are so heavy that means and sds may not exist; "
         f"quantiles do. {QUANTILES}",
     ),
     (runs(1.06), f"poor: 4 runs disagree (R-hat 1.06 of tau). {ONE_MODE}"),
@@ -515,7 +517,7 @@ DETAILS = [
     (
         moved(drift=(0.05,), effective=(130.0,), **tails(0.9)),
         "Also: the draws are not stationary: a mean, an sd or a quantile still changed by 0.05 sd while "
-        "they were moved; most affected: mu. Also: the tails of mu, unconstrained, are so heavy that means "
+        "they were moved; most affected: mu. Also: the tails of mu are so heavy that means "
         "and sds may not exist; quantiles do. Pareto",
     ),
     (
@@ -593,15 +595,27 @@ def test_a_verdict_takes_its_numbers_from_the_pool():
     np.testing.assert_allclose(judged.shifts, (weights @ u - u.mean(axis=0)) / u.std(axis=0))
 
 
-def test_tails_are_those_of_the_moved_draws():
-    proposals = weighted_draws()
-    u = np.column_stack([stats.cauchy.rvs(size=4000, random_state=2), proposals.u[:, 0]])
-    found = Moved(u, np.zeros(4000), np.zeros(4000, dtype=int), Mixing(*[np.zeros(2)] * 3, 0.0))
-    drawn = Corrected(u[:1000], proposals.log_p[:1000], DrawSource.MOVED, found)
-    judged = verdict_of(
-        proposals, elbo_of(proposals.log_p - proposals.log_q, 0.0, 0), PLAIN.outcome, None, drawn
-    )
-    assert judged.tails[0] == pytest.approx(1, abs=0.3) and judged.tails[1] < 0.2
+class WithLogarithm(Target):
+    """Of three coordinates, of which the last is a logarithm."""
+
+    dim = 3
+
+    @property
+    def kinds(self):
+        return np.zeros(3, dtype=bool), np.arange(3) < 2, np.arange(3) == 2
+
+
+def test_tails_and_sds_are_those_of_the_parameters_of_moved_draws():
+    """Cauchy's law, a normal, and the absolute value of the first by its logarithm; in turned coordinates."""
+    cauchy, z = stats.cauchy.rvs(size=4000, random_state=2), stats.norm.rvs(size=4000, random_state=3)
+    u = np.column_stack([cauchy, z, np.log(np.abs(cauchy))])
+    u[7::40, 1] += 3.0
+    scaled = Scaled(WithLogarithm(), np.ones(3), np.tril(np.full((3, 3), 0.2)) + np.eye(3))
+    chain = np.tile(np.arange(40), 100)
+    found = Moved(scaled.to_v(u), np.zeros(4000), chain, Mixing(*[np.zeros(3)] * 3, 0.0), chains=40)
+    tails, by_one = extremes(scaled, found)
+    assert tails[::2] == pytest.approx(1, abs=0.3) and tails[1] < 0.2
+    assert by_one[1] == pytest.approx(np.std(u[:, 1]) / np.std(np.delete(u[:, 1], np.s_[7::40])) - 1)
 
 
 def test_a_coordinate_without_spread_does_not_move_and_one_with_it_tells():

@@ -22,10 +22,14 @@ def row_parts(n: int, dim: int) -> Iterator[slice]:
     return _slices(n, max(1, NUMBERS_A_PART // max(1, dim)))
 
 
+def column_parts(n: int, dim: int) -> Iterator[slice]:
+    """The same of the columns."""
+    return _slices(dim, max(1, NUMBERS_A_PART // max(1, n)))
+
+
 def by_columns(f: Callable[[Array], Array], u: Array) -> Array:
     """f(u) (dim,) of each column of u (n, dim), so many columns at a time."""
-    n, dim = u.shape
-    parts = [f(u[:, part]) for part in _slices(dim, max(1, NUMBERS_A_PART // max(1, n)))]
+    parts = [f(u[:, part]) for part in column_parts(*u.shape)]
     return np.concatenate(parts) if parts else f(u)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
-Kinds = tuple[NDArray[np.bool_], NDArray[np.bool_]]
+Kinds = tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]
 
 
 class Known(NamedTuple):
@@ -73,11 +73,11 @@ class Target:
 
     @property
     def kinds(self) -> Kinds:
-        """Which coordinates (dim,) are of a parameter that is one number, and which of one without a
-        constraint.
+        """Which coordinates (dim,) are of a parameter that is one number, which of one without a constraint,
+        and which are the logarithm of one's distance from a bound.
         """
         none = np.zeros(self.dim, dtype=bool)
-        return none, none
+        return none, none, none
 
     def axes(self, size: int) -> tuple[Axis, ...]:
         """The axes of all parameters that are so long."""

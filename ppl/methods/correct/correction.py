@@ -17,6 +17,7 @@ from ppl.kernel.advi.families.family import Family
 from ppl.kernel.advi.families.mean_field import MeanField
 from ppl.kernel.advi.gaussian import MOST_DENSE, Gaussian
 from ppl.kernel.advi.outcome import Listener, Phase, Progress, silent
+from ppl.kernel.advi.parts import column_parts
 from ppl.kernel.advi.target import Array, Target
 from ppl.kernel.advi.triangular import composed, dense, solved
 from ppl.methods.correct import standard_errors
@@ -27,6 +28,7 @@ from ppl.methods.correct.evidence import KHAT_WITH_VARIANCE, Estimates
 from ppl.methods.correct.resampling import systematic
 from ppl.methods.correct.standard_errors import INDEPENDENT, ErrorSources
 from ppl.methods.correct.weight_quality import is_light
+from ppl.methods.diagnose.diagnostics import by_one_chain, tail_shapes
 from ppl.methods.diagnose.mixture_sampling import Proposal, log_weights
 from ppl.methods.diagnose.modes import MODE_SEARCH, MissedRegions, Mode, find_missed_regions
 from ppl.methods.diagnose.psis import Psis, WeightedDraws, psis, weighted_draws_of
@@ -35,7 +37,7 @@ from ppl.methods.moves.funnels import funnels_of
 from ppl.methods.moves.images import Images, OneImage, near_images, put_back
 from ppl.methods.moves.sampler import Adapted
 from ppl.methods.run.settings import Settings
-from ppl.records import dataclass, replace
+from ppl.records import dataclass, field, replace
 
 
 class CorrectionLimits(NamedTuple):
@@ -95,7 +97,8 @@ class Corrected:
     the chains were interrupted; `moved` what is known of them, where the draws are theirs; `evidence` what
     they say of the integral of the target, None where only weights of q can; `errors` what their means are in
     error by; `adapted` the chains that more draws of theirs come from. Where the posterior has `images`, all
-    draws are in that of q, and log densities those of `OneImage`.
+    draws are in that of q, and log densities those of `OneImage`. Of moved draws `tails` (dim,) are the
+    shapes of the heavier tails, `by_one` (dim,) by which share the sd of a parameter hangs on one chain.
     """
 
     u: Array
@@ -108,6 +111,8 @@ class Corrected:
     errors: ErrorSources = INDEPENDENT
     adapted: Adapted | None = None
     images: Images | None = None
+    tails: Array = field(default_factory=lambda: np.zeros(0))
+    by_one: Array = field(default_factory=lambda: np.zeros(0))
 
 
 class Elsewhere(NamedTuple):
@@ -217,14 +222,15 @@ def moved_on(
         return replace(drawn, interrupted=True)
     changed = moves.total_moves > MOVES.shortest or not reliable
     if chains < n and not changed:
-        return replace(drawn, moved=moves)
+        return replace(drawn, moved=moves, tails=extremes(scaled, moves)[0])
     corrected = of_chains(scaled, moves, n, rng)
     if changed:
         return replace(corrected, modes=drawn.modes)
     evidence = beside_chains(drawn.evidence, corrected.evidence)
     by = corrected.errors.chain
-    errors = replace(drawn.errors.at(first[by]), chain=by)
-    return replace(drawn, u=corrected.u, log_p=corrected.log_p, moved=moves, evidence=evidence, errors=errors)
+    errors, tails = replace(drawn.errors.at(first[by]), chain=by), corrected.tails
+    drawn = replace(drawn, moved=moves, evidence=evidence, errors=errors, tails=tails)
+    return replace(drawn, u=corrected.u, log_p=corrected.log_p)
 
 
 def wanted(n: int) -> int:
@@ -414,7 +420,23 @@ def of_chains(scaled: Scaled, moves: Moved, n: int, rng: np.random.Generator) ->
     evidence = bridges_between_chains(scaled, moves, rng)
     errors = standard_errors.of_chains(moves.chain[chosen], moves.mixing.largest_drift)
     adapted = moves.adapted and in_u(scaled, moves.adapted)
-    return Corrected(u, log_p, DrawSource.MOVED, moves, (), False, evidence, errors, adapted)
+    corrected = Corrected(u, log_p, DrawSource.MOVED, moves, (), False, evidence, errors, adapted)
+    tails, by_one = extremes(scaled, moves)
+    return replace(corrected, tails=tails, by_one=by_one)
+
+
+def extremes(scaled: Scaled, moves: Moved) -> tuple[Array, Array]:
+    """The shapes of tails of parameters (dim,), and by which share their sds (dim,) hang on one chain.
+
+    A parameter with one bound is an exponential of its coordinate; neither place nor scale matter here.
+    """
+    tails, by_one, logs, factor = list[Array](), list[Array](), scaled.kinds[2], scaled.factor
+    for part in column_parts(*moves.u.shape):
+        u = moves.u[:, part] * factor[part] if factor.ndim == 1 else moves.u @ factor[part].T
+        x = np.where(logs[part], np.exp(u - u.max(axis=0)), u)
+        tails.append(tail_shapes(x))
+        by_one.append(by_one_chain(x.reshape(-1, moves.chains, x.shape[1])))
+    return np.concatenate(tails), np.concatenate(by_one)
 
 
 def in_u(scaled: Scaled, chains: Adapted) -> Adapted:

@@ -21,6 +21,8 @@ CLEAR_GAIN_ERRORS = 3.0
 """Standard errors of a gain in the ELBO that are no noise."""
 FEWEST_TAIL_DRAWS = 25
 """Draws in a tail from which its shape is estimated."""
+TINY = 1e-300
+"""Variances below which there is none."""
 
 
 @dataclass(frozen=True)
@@ -90,3 +92,14 @@ def tail_shapes(u: Array) -> Array:
         return max((fit_pareto(side)[0] for side in sides if side[0] > 0), default=0.0)
 
     return np.array([shape(column) for column in u.T])
+
+
+def by_one_chain(x: Array) -> Array:
+    """By which share the sd of each column is larger for one chain of x (moves, chains, columns)."""
+    moves, chains, _ = x.shape
+    off = x - x.mean(axis=(0, 1))
+    sums, squares, others = off.sum(axis=0), (off**2).sum(axis=0), moves * max(1, chains - 1)
+    without = (squares.sum(axis=0) - squares) / others - (sums / others) ** 2  # of each chain
+    variance = squares.sum(axis=0) / (moves * chains)
+    least = np.maximum(without.min(axis=0), TINY)
+    return np.asarray(np.sqrt(np.maximum(variance, TINY) / least) - 1)

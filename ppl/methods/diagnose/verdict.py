@@ -12,7 +12,7 @@ from ppl.kernel.advi.outcome import Outcome
 from ppl.kernel.advi.parts import by_columns
 from ppl.kernel.advi.target import Array
 from ppl.methods.correct.correction import Corrected, DrawSource
-from ppl.methods.diagnose.diagnostics import Trend, khat_of_means, tail_shapes
+from ppl.methods.diagnose.diagnostics import Trend, khat_of_means
 from ppl.methods.diagnose.level import Level
 from ppl.methods.diagnose.psis import WeightedDraws, khat_threshold
 from ppl.methods.diagnose.quality import Quality
@@ -144,7 +144,8 @@ def verdict_of(
         made=corrected.made,
         modes=corrected.modes,
         moved=moved and moved.without_positions(),
-        tails=tail_shapes(moved.u) if moved else np.zeros(0),
+        tails=corrected.tails,
+        by_one=corrected.by_one,
         images=corrected.images,
         stuck=tuple(np.flatnonzero(narrow(written)).tolist()),
     )

@@ -62,6 +62,9 @@ class VerdictBounds(NamedTuple):
     tell.
     """
 
+    most_by_one: float = 0.1
+    """The share of an sd that may hang on one chain."""
+
     uncertain_elbo: float = 1.0
     """The standard error, in nats, above which draws do not know the ELBO to a nat."""
 
@@ -257,12 +260,12 @@ def starts_disagree(v: Quality, name: CoordinateName) -> Iterator[Finding]:
             yield Finding(level_of_drift(apart), why, (reparameterise(worst or "the program"), RUNS))
 
 
-def long_stays(v: Quality, name: CoordinateName) -> Iterator[Finding]:
-    """Sds of heavy tails hang on few of the chains, and so do tails that these seldom reach."""
-    if v.made is DrawSource.MOVED and v.moved and v.moved.mixing.stays.any():
-        worst = named(np.flatnonzero(v.moved.mixing.stays).tolist(), name)
-        why = f"a chain stayed long where the others seldom are, in a tail of {worst}, so its sd may be off"
-        yield Finding(Level.USABLE, why, OTHER_FORM)
+def one_chain(v: Quality, name: CoordinateName) -> Iterator[Finding]:
+    """Of heavy tails the sds may hang on a chain that stayed long where the others seldom are."""
+    if (worst := worst_of(v.by_one, name, VERDICT.most_by_one)) and v.made is DrawSource.MOVED:
+        share = float(v.by_one.max())
+        why = f"one of the HMC chains changes an sd by {share:.0%}; most affected: {worst}"
+        yield Finding(Level.USABLE, why, (QUANTILES, *OTHER_FORM))
 
 
 def level_of_drift(sds: float) -> Level:
@@ -296,7 +299,7 @@ def divergent(v: Quality, name: CoordinateName) -> Iterator[Finding]:
 
 def heavy_tails(v: Quality, name: CoordinateName) -> Iterator[Finding]:
     if heavy := [int(k) for k in np.argsort(-v.tails, kind="stable") if v.tails[k] > VERDICT.heavy_tail]:
-        tails = f"the tails of {named(heavy, name)}, unconstrained, are so heavy"
+        tails = f"the tails of {named(heavy, name)} are so heavy"
         yield Finding(Level.USABLE, f"{tails} that means and sds may not exist; quantiles do", (QUANTILES,))
 
 
@@ -405,10 +408,10 @@ RULES = (
     exchanged_labels,
     not_stationary,
     starts_disagree,
-    long_stays,
     slow_moves,
     far_before,
     divergent,  # as some do between modes, whose scales are not those of all draws
     heavy_tails,
+    one_chain,
     uncertain_elbo,
 )

@@ -51,7 +51,10 @@ class EndingLimits(NamedTuple):
     """The same where fewer draws are written."""
 
     patience: float = 2.0
-    """How many times as many moves as would do are made for a chain that stays where others seldom are."""
+    """How many times as many moves as would do are made for chains that stay where others seldom are."""
+
+    few_stay: float = 0.025
+    """The share of the chains that may stay so; with more, that is how heavy tails are moved through."""
 
     most_gradients: int = 400_000
     """Gradients at all chains together."""
@@ -246,7 +249,8 @@ def until_stationary(
             chains = _moved(joined(own[:-1]), stage, sampler, centres, spent)
             enough = chains.stationary and chains.mixing.fewest_effective >= needed(effective, chains)
             would_do = would_do or (sampler.moves if enough else 0)
-            waits = chains.mixing.stays.any() and sampler.moves < MOVES.patience * would_do
+            few = 0 < chains.mixing.stays.mean() <= MOVES.few_stay
+            waits = few and sampler.moves < MOVES.patience * would_do
             if over or (enough and not waits):
                 return chains
     return chains

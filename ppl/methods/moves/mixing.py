@@ -63,7 +63,7 @@ class Mixing(NamedTuple):
     `drift` is the change from stage to stage and `apart` the difference between the chains of even and of odd
     number, both in sds and beyond their noise; `effective` the independent draws that both stages are worth,
     for the mean or the tail that mixes worst. `drift_of_log_p` is the drift of the log density. `stays` are
-    whether a chain was most of the time where the others seldom are.
+    the chains (chains,) that were most of the time where the others seldom are.
     """
 
     drift: Array
@@ -93,9 +93,10 @@ def compare(before: MoveStage, after: MoveStage) -> Mixing:
     columns = (slice(k, k + width) for k in range(0, dim, width))
     both = (about_modes(np.concatenate([before.u[..., k], after.u[..., k]]), mode) for k in columns)
     parts = [_compared(each, first, looks) for each in both]
-    drift, apart, effective, stays = (np.concatenate(each) for each in zip(*parts, strict=True))
+    *of_coordinates, stays = zip(*parts, strict=True)
+    drift, apart, effective = (np.concatenate(each) for each in of_coordinates)
     drift_of_log_p = _drift_of_log_p(before.log_p, after.log_p, standard_errors_by_chance(looks))
-    return Mixing(drift, apart, effective, drift_of_log_p, stays)
+    return Mixing(drift, apart, effective, drift_of_log_p, np.any(stays, axis=0))
 
 
 def about_modes(u: Array, mode: NDArray[np.intp]) -> Array:
@@ -115,7 +116,7 @@ def standard_errors_by_chance(looks: int) -> float:
 
 
 def _compared(both: Array, first: int, looks: int) -> tuple[Array, Array, Array, NDArray[np.bool_]]:
-    """Drift, apart, effective sizes and stays of some coordinates; first moves are of the stage before."""
+    """Drift, apart, effective sizes of some coordinates, chains that stay; the first moves are earlier."""
     before, after, most = both[:first], both[first:], standard_errors_by_chance(looks)
     centre, sds = both.mean(axis=(0, 1)), both.std(axis=(0, 1))
     sds = np.where(sds > 0, sds, 1.0)
@@ -144,8 +145,8 @@ def _compared(both: Array, first: int, looks: int) -> tuple[Array, Array, Array,
 
 
 def left_behind(both: Array, lowest: Array, highest: Array, looks: int) -> tuple[Array, NDArray[np.bool_]]:
-    """How far chains move a quantile, in sds, that never left the end of a tail, where they began; and where
-    one was there for longer than chains are, by chance, that are worth as many draws.
+    """How far chains move a quantile, in sds, that never left the end of a tail, where they began; and which
+    were there for longer than chains are, by chance, that are worth as many draws.
 
     Positions (moves, chains, coordinates) beyond `lowest` and `highest` (coordinates,) are those at an end.
     """
@@ -158,7 +159,7 @@ def left_behind(both: Array, lowest: Array, highest: Array, looks: int) -> tuple
     there = np.maximum((both < lowest).mean(axis=0), (both > highest).mean(axis=0))
     by_chance = special.betainc(np.maximum(there * worth, 1.0), worth * (1 - there) + 1, END_MASS)
     always = (there == 1) & (by_chance < FALSE_DRIFTS / looks)
-    stays = (by_chance < FALSE_STAYS / looks).any(axis=0)
+    stays = (by_chance < FALSE_STAYS / looks).any(axis=1)
     return np.asarray(TAIL_SDS * always.mean(axis=0)), np.asarray(stays)
 
 

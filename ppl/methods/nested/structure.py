@@ -126,7 +126,7 @@ def sparse_field(target: Target, u: Array, rng: np.random.Generator, graph: Grap
 
     Coordinates that hardly meet at u may do so elsewhere, as those of a Gaussian process by its length scale.
     """
-    scalars, free = target.kinds
+    scalars, free, _ = target.kinds
     complete, fewest = partial(may_be_complete, target), STRUCTURE.fewest_latent
     if field := field_of(graph, scalars, free, fewest):
         everywhere = with_graphs_beside(graph, target, u, rng)

@@ -57,7 +57,7 @@ class Walk(Target):
     @property
     def kinds(self):
         scalar = np.arange(self.dim) == 0
-        return scalar, np.ones(self.dim, dtype=bool)
+        return scalar, np.ones(self.dim, dtype=bool), np.zeros(self.dim, dtype=bool)
 
     def explain(self, u):
         return ""
