@@ -21,6 +21,8 @@ class Traits:
     """Whether there are differential equations."""
     calls_by_row: bool
     """Whether a function of the program is called once for each row of the data."""
+    calls: int
+    """How many calls are written in the program: 1,000 of 1,000 statements for a scalar each."""
 
 
 def traits_of(program: ir.Program) -> Traits:
@@ -30,6 +32,7 @@ def traits_of(program: ir.Program) -> Traits:
         max((sum(isinstance(n, CALLS) for n in walk(step)) for step in steps), default=0),
         any(isinstance(n, ir.Solve) and "ode" in n.solver for n in _nodes(program)),
         any(isinstance(n, ir.CallUser) and n.batch != "whole" for n in _nodes(program)),
+        sum(isinstance(n, CALLS) for n in _nodes(program)),
     )
 
 

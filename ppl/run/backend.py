@@ -64,6 +64,12 @@ class JaxPays:
     operation of all points. By blocks 4,000 effects took autograd 11.4 s and JAX 13.9, 10,000 28.5 and 34.9.
     """
 
+    most_calls: int = 1000
+    """Calls written in a program, above which JAX is for chains alone: it traces each several times, for some
+    milliseconds. Of 3,000 scalar parameters with a statement each it had compiled no gradient after 100 s of
+    CPU; a whole fit by autograd takes 15 s.
+    """
+
 
 JAX_PAYS = JaxPays()
 
@@ -123,7 +129,7 @@ def after(target: PosteriorTarget, settings: Settings, large: bool, points: int)
 
     How much memory is free is read only then: it takes a tenth of a small fit.
     """
-    pays = points >= points_that_pay(target) and is_possible(target)
+    pays = points >= points_that_pay(target) and is_soon_compiled(target) and is_possible(target)
     if large or (pays and has_room(numbers_of(target.posterior, settings))):
         return if_traceable(target, settings)
     return None
@@ -242,7 +248,12 @@ def jax_pays(target: PosteriorTarget, settings: Settings) -> bool:
     """
     large = target.posterior.width >= JAX_PAYS.width or target.dim >= JAX_PAYS.dimensions
     pays = large or jax_pays_at_any_size(target, settings)
-    return pays and settings.runs == 1 and is_possible(target)
+    return pays and settings.runs == 1 and is_soon_compiled(target) and is_possible(target)
+
+
+def is_soon_compiled(target: PosteriorTarget) -> bool:
+    """Whether the program is short enough for JAX to repay in a fit."""
+    return target.posterior.model.traits.calls <= JAX_PAYS.most_calls
 
 
 def jax_pays_at_any_size(target: PosteriorTarget, settings: Settings) -> bool:

@@ -18,7 +18,7 @@ CENTRE, SCALE = np.array([1.0, -0.5]), np.array([0.5, 2.0])
 
 PROGRAM = SourceText("parameters { real mu; real<lower=0> tau; }", "toy.model")
 
-NO_TRAITS = Traits(calls_of_a_step=0, solves_equations=False, calls_by_row=False)
+NO_TRAITS = Traits(calls_of_a_step=0, solves_equations=False, calls_by_row=False, calls=0)
 NOTHING_DECLARED = Program(*[()] * 10)
 
 

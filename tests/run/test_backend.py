@@ -112,6 +112,17 @@ def test_small_work_is_left_to_autograd_without_a_word(posterior: ppl.Posterior)
     assert not any("backend" in note for note in fit.notes)
 
 
+@pytest.mark.parametrize("most", [5, 6])
+def test_a_program_of_many_calls_is_not_compiled_unasked(most: int, monkeypatch) -> None:
+    pytest.importorskip("jax")
+    monkeypatch.setattr(backend, "JAX_PAYS", replace(backend.JAX_PAYS, dimensions=6, most_calls=most))
+    names = [f"x{i}" for i in range(6)]
+    declared, modelled = ("".join(map(each.format, names)) for each in ("real {};", "{} ~ normal(0, 1);"))
+    posterior = ppl.compile_model(f"parameters {{ {declared} }} model {{ {modelled} }}").condition()
+    assert posterior.model.traits.calls == 6
+    assert jax_pays(PosteriorTarget(posterior), Settings()) is (most == 6)
+
+
 @pytest.mark.parametrize(("calls", "pays"), [(backend.JAX_PAYS.recurrence, True), (80, False)])
 def test_a_long_recurrence_is_worth_a_compilation(calls: int, pays: bool) -> None:
     pytest.importorskip("jax")
