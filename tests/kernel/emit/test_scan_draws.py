@@ -54,7 +54,7 @@ def test_draws_together_are_those_alone(monkeypatch, program, most):
 
 def test_blocks_are_used_where_their_jacobians_are_few(monkeypatch):
     posterior = ppl.compile_model(HMM).condition({"T": 6, "K": 2, "y": Y})
-    us, sizes = np.zeros((9, posterior.param_unc_num())), []
+    us, sizes = np.zeros((16, posterior.param_unc_num())), []
     through_time = scan.through_time
     monkeypatch.setattr(
         scan,
@@ -62,8 +62,8 @@ def test_blocks_are_used_where_their_jacobians_are_few(monkeypatch):
         lambda g, found, outer: sizes.append(found.shape) or through_time(g, found, outer),
     )
     posterior.log_density_gradients(us)
-    assert sizes == [(5, 9, 2, 2)]
-    monkeypatch.setattr(scan, "MOST_IN_JACOBIANS", 5 * 9 * 4 - 1)
+    assert sizes == [(5, 16, 2, 2)]
+    monkeypatch.setattr(scan, "MOST_IN_JACOBIANS", 5 * 16 * 4 - 1)
     posterior.log_density_gradients(us)
     assert len(sizes) == 1
 
