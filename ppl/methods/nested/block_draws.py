@@ -70,6 +70,8 @@ class BlockTrendLimits(NamedTuple):
 
 
 BLOCK_TRENDS = BlockTrendLimits()
+STEPS_TO_MODES = 3
+"""Steps to the modes at an outer point, about."""
 VARIANCES = 1e-4, 1e4
 """The least and most that a variance of log weights is taken for."""
 
@@ -115,7 +117,8 @@ class BlockTrends:
 class BlockDraws:
     """Draws of blocks by densities of one shape; `start` is where modes at outer points are looked for.
 
-    Near the centre of the outer coordinates `trends` say what the densities are, or `frames` where they lie.
+    Near the centre of the outer coordinates `trends` say what the densities are, or `frames` where they lie;
+    they do so at this `share` of outer points.
     """
 
     blocks: Blocks
@@ -123,6 +126,12 @@ class BlockDraws:
     start: Callable[[Array], Array]
     frames: Frames | None = None
     trends: BlockTrends | None = None
+    share: float = 0.0
+
+    def gradients(self, n: int) -> float:
+        """How many n draws take, about."""
+        by_modes = len(self.shape.basis.nodes) + STEPS_TO_MODES * (1 + self.shape.basis.width)
+        return n * (1 - self.share) * by_modes
 
     @property
     def numbers(self) -> int:
@@ -211,9 +220,11 @@ def with_trends(own: BlockDraws, near: Mixture, n: int, rng: np.random.Generator
     if frames is None or not len(beside):
         return own
     trended = fitted_trends(own, frames, modes_, beside, rng)
-    even = trended.within(beside).mean() >= limits.fewest_even
+    share = float(trended.within(beside).mean())
+    even = share >= limits.fewest_even
     wide = own.shape.basis.width >= limits.frames_from
-    return replace(own, frames=frames if wide else None, trends=trended if even else None)
+    own = replace(own, frames=frames if wide else None)
+    return replace(own, trends=trended, share=share) if even else own
 
 
 def within(trends: Trends, outer: Array, most: int) -> Array:

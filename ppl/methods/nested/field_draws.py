@@ -72,6 +72,10 @@ class FieldDraws:
         """Numbers that are held for an outer point."""
         return self.fields.numbers
 
+    def gradients(self, n: int) -> float:
+        """How many gradients and log densities n draws take, about."""
+        return n * 2 * self.pairs
+
     def draws(self, outer: Array, least: Array, rng: np.random.Generator) -> GivenDraws:
         """A draw of the field at each outer point; none where the marginal seems to be below `least`.
 

@@ -142,12 +142,12 @@ def outer_points(rounds: Sequence[Round], outer: Indices) -> Array:
     return np.concatenate([each.u[:, outer] for each in rounds])
 
 
-def drawn(peak: Peak, mixture: Mixture, n: int, rng: np.random.Generator) -> WeightedPoints:
+def drawn(peak: Peak, mixture: Mixture, own: InnerDraws, n: int, rng: np.random.Generator) -> WeightedPoints:
     """Weighted draws, of which n would do: of a first mixture, and of better ones where weights are uneven.
 
     They are more where the weights have a variance, but few draws count.
     """
-    marginal, own = peak.marginal, given(peak.marginal, mixture, n, rng)
+    marginal = peak.marginal
     highest = marginal.log_density(marginal.centre)
     outer, rounds = marginal.inner.structure.outer, list[Round]()
 

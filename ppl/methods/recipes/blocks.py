@@ -16,7 +16,7 @@ from ppl.kernel.advi.target import Array, Target, finite
 from ppl.memory import NoRoom, require_room
 from ppl.methods.correct import correction
 from ppl.methods.correct.bridge import of_weighted
-from ppl.methods.correct.correction import DrawSource, moved_on, resample
+from ppl.methods.correct.correction import DrawSource, moved_on, resample, will_move
 from ppl.methods.correct.evidence import Estimates, of_weights
 from ppl.methods.correct.weight_quality import is_reliable
 from ppl.methods.diagnose.modes import MODE_SEARCH
@@ -32,7 +32,7 @@ from ppl.methods.nested.outer import OUTER, mixture_over, one_over
 from ppl.methods.nested.sparse import Field
 from ppl.methods.nested.structure import Structure
 from ppl.methods.nested.student_ts import moments
-from ppl.methods.nested.weighted_draws import WeightedPoints, drawn
+from ppl.methods.nested.weighted_draws import WeightedPoints, drawn, given
 from ppl.methods.numerics.log_sums import log_sum_exp
 from ppl.methods.recipes.refusals import Refused
 from ppl.methods.recipes.result import Path, Result, result_with
@@ -50,6 +50,8 @@ MOST_UNSURE = 0.05
 """The share where few draws of the rest have most weight: their mean is mostly too small, and tails short."""
 MOST_CORRELATED = 100
 """Dimensions above which the Gaussian that is kept of the draws has no correlations."""
+MOST_DRAWN_GRADIENTS = 200_000
+"""Gradients of draws by blocks, about: chains of all parameters seldom take more."""
 NESTED_STEPS = 3
 """What is reported of: the mode of the outer coordinates, a mixture over them, the draws."""
 
@@ -123,8 +125,12 @@ def weighted_draws(
         require_room((COPIES, count, target.dim), "an array of draws by blocks")
     except NoRoom as no_room:
         raise Refused(str(no_room)) from None
+    own = given(peak.marginal, mixture, count, rng)
+    chains_do = settings.algorithm == "auto" and will_move(target, settings)
+    if chains_do and own.gradients(PROPOSALS) > MOST_DRAWN_GRADIENTS:
+        raise Refused("its draws take more gradients than draws of all parameters at once")
     journal = context.journal if count * target.dim <= MOVES.most_recorded else NULL_JOURNAL
-    parts: tuple[Any, ...] = once(journal, "draws", lambda: tuple(drawn(peak, mixture, count, rng)), rng)
+    parts: tuple[Any, ...] = once(journal, "draws", lambda: tuple(drawn(peak, mixture, own, count, rng)), rng)
     draws = WeightedPoints(*parts)
     if draws.missed > MODE_SEARCH.missed_mass:
         raise Refused("there is mass far from the mode of the other parameters")

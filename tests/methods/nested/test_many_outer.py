@@ -12,8 +12,8 @@ from ppl.methods.nested.blocks import Blocks
 from ppl.methods.nested.marginal import Marginal, climb
 from ppl.methods.nested.outer import one_over, shrunk_moments
 from ppl.methods.nested.structure import structure_of
-from ppl.methods.nested.weighted_draws import drawn
-from ppl.methods.recipes import fit
+from ppl.methods.nested.weighted_draws import drawn, given
+from ppl.methods.recipes import blocks, fit
 from ppl.methods.run.settings import Settings
 from ppl.records import dataclass
 
@@ -127,7 +127,7 @@ def test_two_mixtures_that_miss_the_posterior_are_the_last():
     peak = peak_of(target())
     mean, factor = peak.gaussian.mean, peak.gaussian.factor
     beside = one_over(Gaussian(mean + 8 * factor.sum(axis=1), factor))
-    found = drawn(peak, beside, 2048, rng())
+    found = drawn(peak, beside, given(peak.marginal, beside, 2048, rng()), 2048, rng())
     assert found.n == 1024 and found.weights.ess < 20
 
 
@@ -161,3 +161,10 @@ def divergence(covariance):
     """Kullback and Leibler's, from the normal with SPREAD to that with this covariance."""
     ratio = np.linalg.solve(covariance, SPREAD)
     return 0.5 * (np.trace(ratio) - len(SPREAD) - np.linalg.slogdet(ratio)[1])
+
+
+def test_draws_that_take_more_gradients_than_chains_are_left_to_these(monkeypatch):
+    assert fit(target(), Settings(algorithm="auto")).verdict.made is DrawSource.NESTED
+    monkeypatch.setattr(blocks, "MOST_DRAWN_GRADIENTS", -1)
+    assert fit(target(), Settings(algorithm="auto")).verdict.made is not DrawSource.NESTED
+    assert fit(target(), Settings(algorithm="nested")).verdict.made is DrawSource.NESTED
