@@ -10,6 +10,7 @@ from ppl.kernel.advi.families import FAMILIES
 from ppl.kernel.advi.outcome import silent
 from ppl.kernel.advi.target import Target
 from ppl.methods.diagnose.psis import psis
+from ppl.methods.initialise import lbfgs_path
 from ppl.methods.initialise.lbfgs_path import InverseHessian, curvatures
 from ppl.methods.initialise.pathfinder import _best, best_on_path, pathfinder, pathfinders
 from ppl.methods.initialise.starting import WIDE_TARGET, from_paths
@@ -163,11 +164,12 @@ def test_a_path_is_judged_all_along_and_not_at_its_ends_alone():
     assert found.elbo > max(each[0].elbo, each[-1].elbo) + 10
 
 
-def test_a_path_ends_where_it_hardly_rises():
+def test_a_path_ends_where_it_hardly_rises(monkeypatch):
     """L-BFGS goes on along the widest direction for the last digits of the mode."""
     dim = 60
     target = Gaussian(np.zeros(dim), np.diag(np.logspace(-4, 4, dim)))
     start, seen = rng().uniform(-2, 2, dim), []
+    monkeypatch.setattr(lbfgs_path, "LBFGS_PATH", lbfgs_path.LBFGS_PATH._replace(most_steps=1000))
     to_the_end = path_of(target, start)
     alone(target, best_on_path(target, start, rng().standard_normal((25, dim)), seen.append))
     assert 20 < len(seen) < len(to_the_end) / 2

@@ -55,7 +55,7 @@ class ModeSearchLimits(NamedTuple):
     most_steps: int = 300
     """L-BFGS steps of an ascent to a mode."""
 
-    end_slope: float = 1e-6
+    end_slope: float = 1e-4
     """The slope at which an ascent ends, in nats an sd of q."""
 
     stationary_slope: float = 1e-3

@@ -25,8 +25,9 @@ class PathLimits(NamedTuple):
     again.
     """
 
-    most_steps: int = 1000
-    """Steps of a path."""
+    most_steps: int = 200
+    """Steps of a path, or as many as dimensions: one down a funnel has no end."""
+
     most_numbers: int = 1 << 27
     """Numbers that are kept of a path: a gigabyte."""
 
@@ -159,7 +160,7 @@ def lbfgs_path(start: Array, watch: PathWatch) -> Search[list[PathPoint]]:
     Of very many dimensions the path has no more steps than memory holds.
     """
     room = LBFGS_PATH.most_numbers // (LBFGS_PATH.numbers_a_step * max(1, len(start)))
-    most_steps = max(1, min(LBFGS_PATH.most_steps, room))
+    most_steps = max(1, min(max(LBFGS_PATH.most_steps, len(start)), room))
     rules, memory = replace(UNTIL_STOPPED, iter=most_steps), LimitedMemory(LBFGS_PATH.history)
     path: list[PathPoint] = []
 
