@@ -14,6 +14,7 @@ from ppl.density.log_density import Floats, LogDensity
 from ppl.errors import InferenceError
 from ppl.kernel.density.layout import Positions
 from ppl.run import improper_lines
+from ppl.system.threads import as_many_threads_as_pay
 
 FAR_OUT = 30.0
 """Where a density between two bounds falls off for good, on the unconstrained scale."""
@@ -33,7 +34,9 @@ def refuse_improper(posterior: LogDensity) -> None:
     endless = flat_directions(posterior)
     if endless.size:
         raise InferenceError(sentence(posterior, endless), "PPL976")
-    if lines := improper_lines.flat_lines(posterior):
+    with as_many_threads_as_pay(vars(posterior.d), lambda: posterior.width):
+        lines = improper_lines.flat_lines(posterior)
+    if lines:
         raise InferenceError(improper_lines.sentence(posterior, lines), "PPL976")
 
 
