@@ -44,11 +44,7 @@ def test_names_are_those_of_the_table_in_its_order(names, table):
         ("correct", 1, "True or False, or none."),
         ("rows", 3, "the name of a variable of the program, or none."),
         ("backend", "torch", "one of auto, autograd, jax."),
-        (
-            "stop",
-            "never",
-            "one of relative-elbo, gradient-norm, rolling-bound, iterate-rhat, fixed, or none.",
-        ),
+        ("stop", "never", f"one of {', '.join(STOPPING)}, or none."),
         ("init", -1.0, "a radius of at least 0, the path of a file, or values by the names of parameters."),
         ("init", [1.0], "a radius of at least 0, the path of a file, or values by the names of parameters."),
     ],
