@@ -9,16 +9,13 @@ from ppl.compile import Source, build_model, compilation
 from ppl.data import Inputs
 from ppl.density.statement_costs import cost_lines
 from ppl.errors import ArgumentError, UnknownName
-from ppl.jax_backend.not_traceable import NotTraceable
 from ppl.kernel.ir.printer import print_program as print_ir
 from ppl.kernel.language.printer import print_program as print_ast
 from ppl.model import Model
 from ppl.optimise.forms import VALUES, Form, form_named
-from ppl.posterior import Posterior
 from ppl.results.report.latent_structure import latent_lines
 from ppl.structure.discrete import refused
 from ppl.structure.discrete.for_stan import with_zero_products
-from ppl.system.distribution import extra, requirements
 
 StageData = Inputs | Mapping[str, Any] | str | Path
 
@@ -35,15 +32,12 @@ def show_stage(
     `form` is a name of ir.forms: which form of the program the stages "ir" and "python" print, exactly as it
     runs; `without` names passes to leave out there; `data` are needed where they decide how discrete
     parameters are summed out, and with them "plan" ends with what a gradient costs by statement and with
-    the parameters that are independent given others. The stage "jax" needs them: it is Python text with the
-    dict `data` and the function `log_density(u, data=data)` of JAX on the unconstrained scale, without ppl.
+    the parameters that are independent given others.
 
     Raises:
         ModelError: the program is refused before the stage is reached.
         UnknownName: there is no such stage, or no such form.
-        ArgumentError: there is no such pass, or one that cannot be left out; or no Python of the form; or the
-            program cannot stand alone as a function of JAX, with the operation or the line.
-        MissingPackage: the stage is "jax", which is not installed.
+        ArgumentError: there is no such pass, or one that cannot be left out; or no Python of the form.
         DataError: the data do not fit the program.
         DrawByDraw: the program has no form "draws".
     """
@@ -56,28 +50,12 @@ def show_stage(
     if posterior:
         c = posterior.model.compilation
     with depth_refused(c):
-        if stage == "jax":
-            if posterior is None and c.lowered.data:
-                needs = "give them with `--data FILE`"
-                raise ArgumentError(f'the stage "jax" includes the data and their sizes; {needs}')
-            return _jax(posterior or build_model(c).condition())
         if stage != "ast" and c.discrete and c.discrete.needs_data:
             raise refused.needs_data(c.discrete.names, c.discrete.parameters[0].span)
         stage_text = STAGES[stage](c, of_form)
     if posterior and stage == "plan":
         return "\n".join([stage_text, *cost_lines(posterior), *latent_lines(posterior)]) + "\n"
     return stage_text
-
-
-def _jax(posterior: Posterior) -> str:
-    """The log density as a function of JAX that stands alone."""
-    extra("jax", 'The stage "jax"', *requirements("jax"))
-    from ppl.jax_backend.standalone import standalone
-
-    try:
-        return standalone(posterior)
-    except NotTraceable as why:
-        raise ArgumentError(f"the program cannot be written as a function of JAX alone: {why}") from None
 
 
 def _program(c: Compilation, form: Form) -> str:
@@ -90,7 +68,6 @@ STAGES: Mapping[str, Callable[[Compilation, Form], str]] = {
     "program": _program,
     "ir": lambda c, form: print_ir(c.program(form)),
     "python": lambda c, form: c.code(form).emitted.text,
-    "jax": lambda c, form: "",
     "plan": lambda c, form: Model(c).plan,
 }
 """The text of each stage."""

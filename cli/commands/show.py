@@ -12,7 +12,7 @@ from ppl.cli.signatures import Argument, Option
 FUNCTIONS = "functions"
 
 
-Stage = choice("Stage", "ast", "program", "ir", "python", "jax", "plan")
+Stage = choice("Stage", "ast", "program", "ir", "python", "plan")
 """What the compiler makes on its way, in order."""
 
 
@@ -29,7 +29,7 @@ def show(
     without: Annotated[list[str] | None, Option(metavar="PASS", help="Skip a pass; may be repeated.")] = None,
     data: Annotated[
         Path | None,
-        Option(metavar="FILE", help="Data: for jax, for costs in plan, for discrete parameters."),
+        Option(metavar="FILE", help="Data: for costs in plan, for discrete parameters."),
     ] = None,
 ) -> None:
     """Print a compiler stage of MODEL, or list functions.
@@ -43,8 +43,6 @@ def show(
     Stan compiles it too. --stage plan says how they are marginalised and
     which loops are vectorised. With --data it also prints the cost of a
     gradient by statement, and which parameters are independent given others.
-    --stage jax, with --data, is a JAX function that needs no ppl:
-    log_density(u, data).
 
     \b
     ppl show functions lists every function with its meaning; with a NAME,
