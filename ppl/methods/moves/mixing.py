@@ -22,7 +22,7 @@ TAIL_MASS = 0.05
 """The share of the draws in each tail."""
 END_MASS = 0.025
 """The share of the draws at each end, where no chain stays."""
-FALSE_STAYS = 1e-5
+FALSE_STAYS = 1e-8
 """The same chance for a stay there that a chain came back from; less, for what chains are worth is roughly
 known."""
 WITHIN_ONE_SD = (0.16, 0.84)

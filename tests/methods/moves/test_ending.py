@@ -6,7 +6,7 @@ from scipy import integrate, stats
 from toy_targets import Funnel, HalfSpace, LogGamma, line
 from toy_targets import Gaussian as GaussianTarget
 
-import ppl
+from ppl.kernel.advi.target import Target
 from ppl.methods.moves.ending import MOVES, most_gradients, moved
 from ppl.methods.moves.mixing import MoveStage, compare
 
@@ -69,11 +69,24 @@ def test_a_chain_that_never_leaves_the_end_of_a_tail_is_seen():
     assert not compare(stage_of(u[:13]), stage_of(u[13:])).stays.any()
 
 
+class StudentT(Target):
+    """With 5 degrees of freedom."""
+
+    dim = 1
+
+    def log_density_gradients(self, us):
+        x = us[:, 0]
+        return -3 * np.log1p(x**2 / 5), (-6 * x / (5 + x**2))[:, None]
+
+
 def test_a_chain_that_stays_far_out_in_a_tail_is_waited_for():
-    """It was there for half of the moves: the sd was 1.34 times that of the law, and the fit good."""
-    model = ppl.compile_model("parameters { real x; } model { x ~ student_t(5, 0, 1); }")
-    fit = model.condition().variational(seed=2)
-    assert fit.level == "good" and fit.draws().std() == pytest.approx(np.sqrt(5 / 3), rel=0.1)
+    """After 40 moves, which would do, it was there for most of those that count: the sd was 13% too large."""
+    rng = np.random.default_rng(1)
+    starts = 1.2 * rng.standard_normal((128, 1))
+    starts[109] = 40.0
+    found = moved(StudentT(), starts, rng, 400_000)
+    assert found.stationary and not found.mixing.stays.any()
+    assert found.u.std() == pytest.approx(np.sqrt(5 / 3), rel=0.08)
 
 
 @pytest.mark.parametrize(
