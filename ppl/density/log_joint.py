@@ -210,12 +210,9 @@ class LogJoint:
         That is measured once, at a few of them, and only if it could matter: a line of emitted code makes
         some four arrays in every step of the loops around it, and a call some four of its results.
         """
-        module = self.model.load_over_draws(self.forms.many, NUMPY)
-        if batched is None or module is None or n < many.BATCH.fewest_points:
+        if batched is None or n < many.BATCH.fewest_points:
             return n
-        sizes = self.sizes
-        arrays = sizes.largest * len(module.emitted.spans) * (1 + sizes.steps) + sizes.made + self.dim
-        nodes = many.BATCH.node * sizes.calls
+        arrays, nodes = self.numbers_of_a_run
         if 4 * (n * arrays + (n if self.model.traits.calls_by_row else 1) * nodes) <= ARRAY_SIZES.unchecked:
             return n
         if gradient not in self.bytes_of_points:
@@ -224,6 +221,13 @@ class LogJoint:
         if of_a_run + n * of_a_point <= ARRAY_SIZES.unchecked * ARRAY_SIZES.number:
             return n
         return max(1, min(n, (available() // many.BATCH.share_of_memory - of_a_run) // of_a_point))
+
+    @cached_property
+    def numbers_of_a_run(self) -> tuple[int, int]:
+        """About how many numbers are in memory by the arrays of a point, and by the nodes of a tape."""
+        sizes, lines = self.sizes, len(self.model.load(self.forms.many, NUMPY).emitted.spans)
+        arrays = sizes.largest * lines * (1 + sizes.steps) + sizes.made + self.dim
+        return arrays, many.BATCH.node * sizes.calls
 
     @contextmanager
     def refusing(self) -> Iterator[None]:

@@ -96,6 +96,8 @@ def in_batches(
     if batched is None or width > BATCH.widest or len(us) < BATCH.fewest_points:
         return one_by_one(us, scalar)
     size = fitting(min(len(us), max(BATCH.smallest, BATCH.elements // max(1, width))))
+    if size >= len(us):
+        return tuple(map(np.array, evaluated(us, batched, scalar, note_failure)))
     parts = np.array_split(us, -(-len(us) // size))
     return joined([evaluated(part, batched, scalar, note_failure) for part in parts])
 
@@ -120,6 +122,8 @@ def evaluated(
             return in_order([again(us[half]) for half in halves], halves)
         found = one_by_one(us, scalar)
         note_failure()
+        return found
+    if all(np.isfinite(f).all() for f in found):
         return found
     finite = [np.isfinite(f).reshape(len(us), -1).all(axis=1) for f in found]
     sure = np.logical_and.reduce(finite) | (found[0] == -np.inf)

@@ -74,7 +74,8 @@ def joined(places: Sequence[ParameterPlace], blocks: Iterable[Array], draws: tup
     """The `u` that has these blocks at these places; with `draws` one for each entry of a leading axis."""
     u = np.zeros((*draws, sum(math.prod(place.shape) for place in places)))
     for place, part in zip(places, blocks, strict=True):
-        u[..., place.at] = np.reshape(part, u[..., place.at].shape)
+        is_flat = len(place.shape) > 1 and isinstance(place.at, slice)
+        u[..., place.at] = np.reshape(part, (*draws, -1)) if is_flat else part
     return u
 
 
