@@ -1,4 +1,4 @@
-"""What is raised where many draws cannot be taken at once."""
+"""The exception where many draws cannot be taken at once."""
 
 
 class DrawByDraw(Exception):

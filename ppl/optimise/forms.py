@@ -60,7 +60,7 @@ LOOPS = Form(
     runs=False,
 )
 TIDY = passes("whole-arrays", "dead-code", "dead-stores", "zero-based", "step-invariants")
-"""What follows once loops are operations on arrays."""
+"""Passes that follow once loops are operations on arrays."""
 
 
 def array_form(name: str, meaning: str, lift: Pass, **flags: bool) -> Form:
@@ -141,7 +141,7 @@ def points_given(shared: tuple[str, ...]) -> Form:
 
 
 ONCE = passes("hoist-data", "common-subexpressions")
-"""What follows in the forms of some terms of the target."""
+"""Passes that follow in the forms of some terms of the target."""
 
 
 def rows_of(size: str) -> Form:

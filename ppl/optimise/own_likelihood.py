@@ -76,7 +76,7 @@ class OwnLikelihood:
 
 @dataclass(frozen=True)
 class Third:
-    """What the value owes to the third derivatives, and to f's further arguments, at the modes."""
+    """The part of the gradient from the third derivatives, and from f's further arguments, at the modes."""
 
     through: Pull
     shape: tuple[int, ...]

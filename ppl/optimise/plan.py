@@ -1,4 +1,4 @@
-"""What the compiler decided, in words: which loops became arrays, and what is computed only once."""
+"""The decisions of the compiler, in words: which loops became arrays, and what is computed only once."""
 
 from collections.abc import Sequence
 from itertools import zip_longest
@@ -32,7 +32,7 @@ def plan(p: ir.Program) -> str:
 
 
 def loop_lines(notes: Sequence[Note]) -> list[str]:
-    """What became of each loop; one that was divided has two notes, the first for its counters."""
+    """A note on each loop; one that was divided has two notes, the first for its counters."""
     lines, divided = [], False
     for note, following in zip_longest(notes, notes[1:]):
         if following is not None and following.span == note.span and note.reason:

@@ -40,7 +40,7 @@ def solve(
     settings: SolverValues,
     lifted: Sequence[bool] = (),
 ) -> Any:
-    """What `solver` makes of the function f of the program, begun at `args`.
+    """The value of `solver` for the function f of the program, begun at `args`.
 
     The answers are (draws, ...) where arguments and settings that are `lifted` differ from draw to draw.
 

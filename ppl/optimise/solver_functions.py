@@ -175,7 +175,7 @@ class ProgramField:
 
 
 def flat(value: Any, shape: tuple[int, ...]) -> Floats:
-    """What the function of the program gave for the points, as one array."""
+    """The values of the function of the program at the points, as one array."""
     return np.asarray(value, dtype=float).reshape(shape)
 
 

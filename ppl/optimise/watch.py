@@ -33,7 +33,7 @@ NO_START_HELPS = (
     "constants of the statement. A bound in the data block (<lower=0>) rejects such data by name."
 )
 IN_DOMAIN = "though every argument lies in its domain"
-"""What is said of a density that is zero, for which Stan has no error."""
+"""The message for a density that is zero, for which Stan has no error."""
 LOOK_AT_THE_VARIATE = (
     "The density is zero there, or too small for a double: the variate may be on the edge of the support or "
     "beyond it, or very far from where the parameters expect it."
@@ -54,7 +54,7 @@ class NotFinite(ArithmeticError):
 
 
 class Complaint(NamedTuple):
-    """What went wrong in a call, in words, with the argument that did it and what usually helps."""
+    """The fault of a call in words, with the argument that caused it and the usual remedy."""
 
     text: str
     culprit: Any
@@ -63,7 +63,7 @@ class Complaint(NamedTuple):
 
 @dataclass
 class Watch:
-    """What goes wrong in the statement being run."""
+    """The faults of the statement being run."""
 
     complaints: list[Complaint] = field(default_factory=list)
 
@@ -109,7 +109,7 @@ def breaks(args: Any, value: Any) -> bool:
 
 
 def broken(name: str, args: tuple[Any, ...], value: np.ndarray) -> Complaint:
-    """What a function was given where it first made something that is not finite, and what it made."""
+    """The arguments of a function and its value where a value that is not finite first appeared."""
     index, at = first_where(~np.isfinite(value))
     here = [np.asarray(a)[index] if np.shape(a) == value.shape else a for a in args]
     return Complaint(f"`{name}` of {', '.join(map(text_of, here))} is {text_of(value[index])}{at}.", args)

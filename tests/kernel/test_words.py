@@ -1,6 +1,8 @@
 """Names say what they are: in the kernel, methods and passes no binding is `found`, `made` or `told`."""
 
 import ast
+import re
+from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2] / "ppl"
@@ -39,3 +41,17 @@ def test_names_say_what_they_are() -> None:
 def test_bindings_of_any_kind_are_seen() -> None:
     text = "class A:\n    made: int\n\ndef f(found):\n    made = [told for told in ()]"
     assert nameless(ast.parse(text)) == [4, 5, 5]
+
+
+def test_docstrings_name_their_subject() -> None:
+    """They begin with what a function returns or does, as "The ...", not with a clause, as "What ..."."""
+    files = [file for folder in ("kernel", "optimise") for file in sorted((ROOT / folder).rglob("*.py"))]
+    assert [file.name for file in files if '"""What ' in file.read_text("utf-8")] == []
+
+
+def test_a_class_name_has_at_most_two_meanings() -> None:
+    files = [*ROOT.rglob("*.py"), *(ROOT.parent / "cli").rglob("*.py")]
+    names = Counter(
+        name for file in files for name in re.findall(r"^class (\w+)", file.read_text("utf-8"), re.MULTILINE)
+    )
+    assert [name for name, count in names.items() if count > 2] == ["Program"]

@@ -238,7 +238,7 @@ class Lifting:
     def positions(
         self, impl: Impl, args: Sequence[ir.Expr], axes: Sequence[str], name: str = ""
     ) -> dict[str, ir.Var]:
-        """What a function finds along each of several axes, one index set for all of them."""
+        """The value of a function along each of several axes, one index set for all of them."""
         at = self.index_set("at", impl, args, name)
         within, (name,) = {axes[0]: at}, axes_of(at.type)
         for k, axis in enumerate(axes[1:], 1):

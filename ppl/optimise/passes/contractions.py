@@ -50,7 +50,7 @@ def contract(p: ir.Program) -> ir.Program:
 
 
 def outermost(outer: ir.Stmt, fresh: Fresh) -> ir.Stmts:
-    """What the sums in a loop are computed by, and the loop that reads them; other statements as they are."""
+    """The contractions for the sums in a loop, and the loop that reads them; other statements as they are."""
     if not isinstance(outer, ir.For) or leaves_early(outer.body):
         return (outer,)
     before: list[ir.Stmt] = []
@@ -124,7 +124,7 @@ class Nest:
 
     @property
     def addend(self) -> ir.Expr:
-        """What the innermost loop sums."""
+        """The summand of the innermost loop."""
         last = self.inner.body[-1]
         path, at = getattr(last, "path", ()), ir.At(ir.Var(self.inner.variable, INT))
         match addend(last):

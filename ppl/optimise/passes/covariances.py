@@ -38,7 +38,7 @@ def by_covariance(p: ir.Program) -> ir.Program:
 
 
 def covariance(e: ir.Expr | None) -> ir.Expr | None:
-    """What the expression is the Cholesky factor of."""
+    """The matrix that the expression is the Cholesky factor of."""
     match e:
         case ir.Apply(callee=ir.Callee(impl=impl), args=(whole,)) if impl is cholesky_decompose:
             return None if ir.loops_of(e.type) else whole

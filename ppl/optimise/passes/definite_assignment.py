@@ -36,7 +36,7 @@ class RowRange:
 
 @dataclass(frozen=True)
 class State:
-    """What is known at a statement: `facts` are sums that are not negative."""
+    """Facts at a statement: `facts` are sums that are not negative."""
 
     whole: bool = False
     entries: frozenset[int] = frozenset()

@@ -109,7 +109,7 @@ def functions_of(p: ir.Program, options: LiftOptions | None = None, scans: bool 
 def lifting(
     functions: Functions, body: ir.Stmts, start: set[str], types: dict[str, Type], v: Vectorise | None = None
 ) -> Lifting:
-    """What lifts statements along the draws, of which the variables of `start` have one value each."""
+    """A lifting of statements over the draw axis; the variables of `start` have one value for each draw."""
     root = Batch({ir.DRAW: DRAW}, {}, dict.fromkeys(start, (ir.DRAW,)), draws=ir.DRAW)
     v = v or functions.vectorise
     types = types | {s.name: s.type for s in walk_statements(body) if isinstance(s, ir.Declare)}

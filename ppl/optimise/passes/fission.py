@@ -43,12 +43,12 @@ class Fission:
     once: list[ir.Stmt] = field(default_factory=list)
     arrays: list[ir.Stmt] = field(default_factory=list)
     same: dict[tuple[ir.Expr, Ranges], ir.Expr] = field(default_factory=dict)
-    """What stands for an expression, by the inner loops that its value is kept along."""
+    """The variable for an expression, by the inner loops that its value is kept along."""
     stale: set[str] = field(default_factory=set)
-    """What the step reads before it is set again: only its last value is known from before the scan."""
+    """Variables that the step reads before they are set again: only their last values precede the scan."""
 
     def divide(self, body: Sequence[ir.Stmt]) -> Halves:
-        """What may run before the scan, and the step."""
+        """The statements that may run before the scan, and the step."""
         self.moving |= assigned_names(body)
         while True:
             self.spread(body)
@@ -112,7 +112,7 @@ class Fission:
         return tuple(before), self.needed(step)
 
     def forget(self, names: set[str]) -> None:
-        """What is made of variables that have been set anew is another value."""
+        """Forget values computed from variables that have been set anew."""
         self.same = {key: known for key, known in self.same.items() if not used_names(key[0]) & names}
 
     def is_steady(self, s: ir.For) -> bool:
@@ -121,7 +121,7 @@ class Fission:
         return steady and isinstance(s.lower, ir.Const) and s.lower.value >= 1
 
     def needed(self, step: Sequence[tuple[ir.Stmt, Names]]) -> ir.Stmts:
-        """What sets the state; `stale` is what that reads and is set again afterwards."""
+        """Statements that set the state; `stale` are variables that they read and that are set again."""
         moves = [(s, again) for s, again in step if assigned_names((s,)) & self.state]
         self.stale |= {name for s, again in moves for name in used_names(s) & again - self.state}
         return tuple(s for s, _ in moves)
@@ -185,7 +185,7 @@ def set_after(body: Sequence[ir.Stmt], later: Names) -> list[Names]:
 
 
 def set_by(body: Sequence[ir.Stmt]) -> Names:
-    """What the statements set but for the variables of loops, which are known inside these alone."""
+    """Variables that the statements set, less those of loops, which are known inside these alone."""
     return frozenset(assigned_names(body) - {n.variable for n in walk(tuple(body)) if isinstance(n, ir.For)})
 
 

@@ -1,4 +1,4 @@
-"""What depends on data alone is computed once, not in every gradient.
+"""Hoist expressions of data alone: they are computed once, not in every gradient.
 
 The statements of transformed parameters and model are walked in order.  A variable set once, outside any
 loop, from data alone becomes data itself, and so do those that loops and branches set from data alone;

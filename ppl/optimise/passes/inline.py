@@ -29,7 +29,7 @@ from ppl.types import INT, rank
 
 @dataclass(frozen=True)
 class InlineLimits:
-    """What is written out in a loop that is to become arrays."""
+    """The limits of inlining in a loop that is to become arrays."""
 
     longest: int = 1200
     """Nodes of a function that is written out."""

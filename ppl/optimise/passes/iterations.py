@@ -219,7 +219,7 @@ def run_statement(c: Lifting, b: Batch, s: ir.Stmt) -> None:
 
 
 def run_at_root(c: Lifting, b: Batch, s: ir.Stmt) -> None:
-    """What stands in no loop that became arrays."""
+    """Statements in no loop that became arrays."""
     match s:
         case ir.Jump():
             c.out.append(s)
@@ -342,7 +342,7 @@ def is_shared(b: Batch, name: str) -> bool:
 
 
 def add_up(c: Lifting, b: Batch, s: ir.Assign | ir.Update) -> None:
-    """What the iterations add to a variable, as one sum or one for each of its entries."""
+    """The increments of a variable over the iterations, as one sum or one for each of its entries."""
     summand, owner = addend(s), b.owner(s.name)
     assert summand is not None
     sum_, added = summand
@@ -543,7 +543,7 @@ def store_entry(c: Lifting, b: Batch, entry: Entry, value: ir.Expr) -> ir.Expr:
 
 
 def forget_entries(c: Lifting, name: str) -> None:
-    """What is stored of a variable that is set, and of entries with it in their index."""
+    """The stored values of a variable that is set, and of entries with it in their index."""
     c.stored = {(x, at): value for (x, at), value in c.stored.items() if name not in {x, *used_names(at)}}
 
 

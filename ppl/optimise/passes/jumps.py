@@ -93,7 +93,7 @@ def without_jumps(s: ir.Loop, fresh: Fresh) -> ir.Stmts:
         after.append(ir.If(ended, (ir.Return(result, s.span),), (), s.span))
 
     def leaving(each: ir.Stmt) -> ir.Stmts:
-        """What sets flags and ends the step, for a statement that would leave the loop."""
+        """Statements that set flags and end the step, in place of one that would leave the loop."""
         match each:
             case ir.Jump(word="break"):
                 return flag(going, NO), replace(each, word="continue")

@@ -433,7 +433,7 @@ def may_fail(e: ir.Expr) -> bool:
 
 
 def lift_aside(c: Lifting, b: Batch, e: ir.Expr) -> tuple[ir.Expr, ir.Stmts]:
-    """What lifting gives, and the statements it makes on the way."""
+    """The lifted value, and the statements that lifting makes on the way."""
     values: list[ir.Expr] = []
     statements = c.aside(lambda: values.append(lift(c, b, e)))
     return values[0], statements

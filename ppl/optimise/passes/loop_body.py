@@ -1,4 +1,4 @@
-"""What the body of a loop sets and reads, for the passes that run its iterations at once."""
+"""Variables that the body of a loop sets and reads, for the passes that run its iterations at once."""
 
 from collections import Counter
 from collections.abc import Sequence

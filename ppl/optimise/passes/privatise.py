@@ -88,7 +88,7 @@ def declaration(s: ir.Stmt) -> ir.Declare | None:
 
 
 def unpromoted(e: ir.Expr) -> ir.Expr:
-    """What an int was before it became real."""
+    """The int behind a promotion to real."""
     return e.value if isinstance(e, ir.Promote) else e
 
 

@@ -1,4 +1,4 @@
-"""What a loop carries from one step to the next.
+"""Values that a loop carries from one step to the next.
 
 Two kinds of state are known: a variable that is changed as a whole (`m = F * m`), and the last entries of
 one that is filled in order (`x[t] = phi * x[t - 1] + e[t]`).  Each becomes a local of the step, so that the

@@ -171,7 +171,7 @@ def named(c: Lifting, e: ir.Expr) -> ir.Expr:
 
 
 def inputs(c: Lifting, b: Batch, body: Stmts, r: Recurrence) -> dict[str, ir.Expr]:
-    """What the step reads of the loop variable and of what was computed before it; the variable always."""
+    """The loop variable, and the variables computed before the step that it reads."""
     own = {s.var.name for s in r.states} | assigned_names(body)
     whole = (body, tuple(s.next for s in r.states))
     read = {v.name: v for v in variables(whole) if v.name not in own and b.owner(v.name) is not None}

@@ -190,7 +190,7 @@ def depends_on(body: Sequence[ir.Stmt], names: set[str]) -> set[str]:
 def flows_in(
     body: Sequence[ir.Stmt], condition: Set[str] = frozenset()
 ) -> Iterable[tuple[Set[str], Set[str]]]:
-    """What each statement uses and assigns; inside an `if` it uses the condition. A loop is one statement."""
+    """Uses and definitions of each statement, the condition inside an `if` too. A loop is one statement."""
     for s in body:
         match s:
             case ir.If():

@@ -1,4 +1,4 @@
-"""What every step of a recurrence would compute alike from its index sets is computed once, before it."""
+"""Hoist what every step of a recurrence computes alike from its index sets: once, before it."""
 
 from ppl.kernel.ir import nodes as ir
 from ppl.kernel.ir.walk import (

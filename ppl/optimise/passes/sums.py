@@ -35,7 +35,7 @@ def addend(s: ir.Stmt) -> tuple[ir.Apply, ir.Expr] | None:
 
 
 def unchecked(value: ir.Expr) -> ir.Expr:
-    """What an int sum was before it was checked to have 32 bits."""
+    """An int sum without its check to have 32 bits."""
     checks = isinstance(value, ir.Apply) and value.callee.impl is require_int
     return value.args[0] if isinstance(value, ir.Apply) and checks else value
 

@@ -29,7 +29,7 @@ from ppl.source import Span
 
 @dataclass(frozen=True)
 class Note:
-    """What became of a loop.
+    """The outcome of vectorising a loop.
 
     `reason` is empty for array operations, else why the loop remains, or is a `scan`; with `by_width` the
     segments of each length are one operation.
@@ -114,7 +114,7 @@ class Vectorise(Rewriter):
     def inlined_or_not(
         self, s: ir.For, make: Callable[[ir.For, LiftOptions, OuterLifting], ir.Stmts]
     ) -> ir.Stmts | None:
-        """What `make` returns for the loop with its functions inlined, or as it is; None if both fail."""
+        """The result of `make` for the loop with its functions inlined, or as it is; None if both fail."""
         for functions in (self.functions, {}):
             try:
                 return make(self.inlined(s, functions), self.options, self.around)

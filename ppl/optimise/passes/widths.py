@@ -1,4 +1,4 @@
-"""What differs in size from one entry of a batch to the next: ranges of indices, and the sizes of variables.
+"""Values of different size in one batch: ranges of indices, and the sizes of variables.
 
 Entries for which all of these are of one size are arrays together.
 """
@@ -45,7 +45,7 @@ def ranges_in(nodes: Iterable[Any]) -> Iterator[ir.Between]:
 
 
 def head(s: ir.Stmt) -> Any:
-    """What a statement evaluates itself, and the iterations of an inner loop."""
+    """Expressions that a statement evaluates itself, and the iterations of an inner loop."""
     match s:
         case ir.If(condition=condition):
             return condition

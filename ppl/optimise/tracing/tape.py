@@ -1,4 +1,4 @@
-"""What was traced as one Python function: the operations in their order, then the adjoints in reverse.
+"""A trace as one Python function: the operations in their order, then the adjoints in reverse.
 
 Its text holds numbered names and numbers alone; constants and functions are bound to names beside it. It
 gives the same bits as autograd's tape of the same operations (arrays.py, `backward`): the same functions, and
@@ -169,7 +169,7 @@ class TapeWriter:
         self.lines.append(text)
 
     def name(self, x: Any) -> str:
-        """What stands for a tracer, a constant or a function in the text."""
+        """The text of a tracer, a constant or a function."""
         if isinstance(x, Tracer):
             self.used.add(x)
             return f"v{x.number}"
@@ -218,7 +218,7 @@ class TapeWriter:
     # --- Adjoints ---
 
     def parts(self, x: Tracer) -> Iterator[str]:
-        """What the adjoint of each active parent of `x` gets from that of `x`."""
+        """The contribution of the adjoint of `x` to that of each of its active parents."""
         g = f"g{x.number}"
         match x.operation:
             case Operation(Node() as node, args):
@@ -256,7 +256,7 @@ class TapeWriter:
                 yield f"{self.name(summed_to)}({self.name(a)}, {self.name(vjp)}({given}))"
 
     def elements(self, node: Node, x: Tracer) -> str:
-        """What stands for the answer of a node, of a sum for its elements."""
+        """The text of the value of a node, of a sum for its elements."""
         self.used.add(x)
         return f"{'v' if node.leading_axes is None else 'e'}{x.number}"
 
@@ -319,7 +319,7 @@ def counts(x: Tracer, index: Any) -> bool:
 
 
 def operations_of(ends: Iterable[Tracer]) -> list[Tracer]:
-    """What the ends are computed of, in order."""
+    """The nodes that the ends are computed from, in order."""
     operations: dict[int, Tracer] = {}
     waiting = list(ends)
     while waiting:

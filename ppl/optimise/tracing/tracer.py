@@ -21,7 +21,7 @@ MOST_TRACED = 20_000
 
 
 class Untraceable(Exception):
-    """What is computed may differ from point to point."""
+    """The computation may differ from point to point."""
 
 
 @dataclass(frozen=True, eq=False)
