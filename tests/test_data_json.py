@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ppl.data import json_text
-from ppl.data.bounded_read import BadText
+from ppl.data.bounded_read import BadText, read_bytes
 from ppl.data.json_text import parse_json
 
 numbers = st.integers(-(2**40), 2**40) | st.floats(allow_nan=False)
@@ -204,3 +204,9 @@ def test_memory_stays_under_eight_times_the_text(row, shape):
     assert isinstance(read, np.ndarray)
     assert shape is None or read.shape == (SIZE // len(row), *shape)
     assert len(text) + peak < 8 * len(text)
+
+
+def test_a_small_file_is_read_without_a_look_at_the_memory_that_is_free(tmp_path, monkeypatch):
+    (tmp_path / "d.json").write_text('{"N": 3}')
+    monkeypatch.setattr("ppl.data.bounded_read.available", None)
+    assert read_bytes(tmp_path / "d.json", packed=False) == b'{"N": 3}'

@@ -67,12 +67,11 @@ def read_bytes(path: Path, packed: bool, begins: bytes = b"") -> bytes:
         DataError: it holds more than there is room for.
         OSError, EOFError, zlib.error: it cannot be read.
     """
-    most = room()
     with gzip.open(path) if packed else path.open("rb") as file:
         first = file.read(READING.block)
         if begins and not first.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(begins):
             return first
-        return first + rest(path, file, most)
+        return first + rest(path, file)
 
 
 def read_stream(file: BinaryIO, label: str) -> bytes:
@@ -81,12 +80,13 @@ def read_stream(file: BinaryIO, label: str) -> bytes:
     Raises:
         DataError: there is more than there is room for.
     """
-    return rest(label, file, room())
+    return rest(label, file)
 
 
-def rest(path: Path | str, file: BinaryIO | gzip.GzipFile, most: int) -> bytes:
-    blocks, size = [], READING.block
+def rest(path: Path | str, file: BinaryIO | gzip.GzipFile) -> bytes:
+    blocks, size, most = [], READING.block, 0
     while block := file.read(READING.block):
+        most = most or room()  # which takes as long as to read a small file
         blocks.append(block)
         size += len(block)
         if size > most:

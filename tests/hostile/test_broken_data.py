@@ -102,7 +102,7 @@ def test_the_memory_that_is_free_is_not_asked_for_each_small_array(monkeypatch):
     monkeypatch.setattr(memory, "available", lambda: asked.append(1) or 1 << 40)
     monkeypatch.setattr("ppl.data.bounded_read.available", memory.available)
     load_data(archive(**{f"v{k}": npy(np.zeros(1000)) for k in range(500)}))
-    assert 1 <= len(asked) <= 10
+    assert len(asked) <= 10
 
 
 @pytest.mark.parametrize("value", ["null", "1" + 400 * "0"])
