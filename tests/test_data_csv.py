@@ -60,7 +60,9 @@ def test_columns_are_read_under_the_names_that_are_declared(tmp_path):
     (tmp_path / "two.csv").write_text("age years,age.years,x2nd_dose,Y\n1,2,3,4\n")
     with pytest.raises(ppl.DataError, match="`age_years` is missing"):  # either may be meant
         model.condition(tmp_path / "two.csv", rate=1.0)
-    with pytest.raises(ppl.DataError, match="`rate` is missing"):  # a number is no column
+    with pytest.raises(
+        ppl.DataError, match=r"`rate` is missing.*condition\(table, rate="
+    ):  # a number is no column
         model.condition(tmp_path / "d.csv")
 
 
@@ -110,6 +112,11 @@ def test_long_tables_are_read_in_blocks(tmp_path, monkeypatch):
         ),
         ('y,g\n"1,5",1\n', "write it as 1234.5: no quotes, a decimal point, no sign of thousands"),
         ("y,g\n12.5 %,1\n", "needs numbers of shape (1); write it as 1234.5"),
+        ("y,g\n$5,1\n", "write the number alone, 5,"),
+        ("y,g\n<0.1,1\n", "it is censored: keep such rows apart, and add `target += normal_lcdf("),
+        ("y,g\n0.1,1\nTotal,1\n", "remove the row if it holds no data, or write NA for a missing value"),
+        ("y,g\n1/2,1\n", "needs numbers of shape (1)"),
+        ('"y";"g"\n1;2\n', "not CSV: ',' expected after '\"'; columns are separated by commas"),
         ("y,g\n5 kg,1\n", "needs numbers of shape (1); write the number alone, 5, and its unit in the name"),
         ("y,g\n05.03.2024,1\n", "for groups declare"),
         (

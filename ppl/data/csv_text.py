@@ -52,7 +52,9 @@ def _records(text: StringIO) -> Iterator[tuple[int, list[str]]]:
         try:
             fields = next(reader, None)
         except csv.Error as error:
-            raise BadText(f"not CSV: {error}", line) from None
+            raise BadText(
+                f"not CSV: {error}; columns are separated by commas, and text is in double quotes", line
+            ) from None
         if fields is None:
             return
         if fields:

@@ -145,6 +145,8 @@ def missing(inputs: Inputs, expected: ExpectedData, name: str, known: Iterable[s
     absent = [n for n in names if n not in inputs.values]
     spare = unknown_names(inputs, names)
     first = f"{inputs.label}: `{name}` is missing: {expected.declaration} declares it"
+    if inputs.columns and not expected.shape:
+        first += f"; give a single number beside the table: condition(table, {name}=...), or in its own file"
     others = [f"`{n}` is missing too{suggestion(n, spare)}" for n in absent if n != name]
     return "\n".join([first + suggestion(name, spare), *others])
 

@@ -120,7 +120,8 @@ def _read(path: Path) -> Inputs:
     suffix = (Path(path.stem) if packed else path).suffix.lower()
     reader = READERS.get(suffix or ".json")
     if reader is None:
-        raise DataError(f"{path}: data are read from {KNOWN}; {suffix} is unsupported", code="PPL905")
+        how = "; save the sheet as CSV" if suffix.startswith(".xls") else ""
+        raise DataError(f"{path}: data are read from {KNOWN}; {suffix} is unsupported{how}", code="PPL905")
     require_file(path)
     try:
         return reader(path, packed)

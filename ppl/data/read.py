@@ -22,6 +22,8 @@ from ppl.stdlib.functions.operators import LARGEST_INT, LOWEST_INT
 
 FIRST_INDEX = re.compile(r"^\[(\d+)")
 """The row of an element that a constraint's sentence begins with."""
+WORD_ALONE = re.compile(r' is the string "[^"0-9]*"$')
+"""A sentence on text without a number."""
 
 
 def read_value(inputs: Inputs, expected: ExpectedData, known: Iterable[str] = ()) -> Any:
@@ -48,7 +50,7 @@ def read_value(inputs: Inputs, expected: ExpectedData, known: Iterable[str] = ()
         value = pairs(value) if expected.pairs else value
         array = converted(shaped(as_array(expected.name, value), expected), expected)
     except Misfit as misfit:
-        hint = misfit.hint or hint_for_words(value, expected)
+        hint = misfit.hint or hint_for_words(value, expected) or hint_for_row(inputs, expected, misfit)
         needs = (misfit.needs or expected.needs) + column_hint(inputs, expected) + hint
         where = inputs.place_of(expected.name, misfit.index)
         found = renumbered(value.rows, misfit.found) if isinstance(value, Share) else misfit.found
@@ -80,6 +82,12 @@ def converted(array: Numbers, expected: ExpectedData) -> Numbers:
 def renumbered(rows: Numbers | range, sentence: str) -> str:
     """The sentence, in which an index counts from 1 what is at hand, with the number of the row."""
     return re.sub(r"\[(\d+)", lambda index: f"[{int(rows[int(index[1]) - 1]) + 1}", sentence, count=1)
+
+
+def hint_for_row(inputs: Inputs, expected: ExpectedData, misfit: Misfit) -> str:
+    """What to do about text among the numbers of a column, such as a total or a footnote."""
+    is_word = WORD_ALONE.search(misfit.found) and expected.name in inputs.columns
+    return "; remove the row if it holds no data, or write NA for a missing value" if is_word else ""
 
 
 def column_hint(inputs: Inputs, expected: ExpectedData) -> str:

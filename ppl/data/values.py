@@ -25,7 +25,10 @@ FIGURES = "; write it as 1234.5: no quotes, a decimal point, no sign of thousand
 FIGURE = re.compile(r"[+-]?[0-9.]*(,[0-9.]+)+ ?%?|[+-]?[0-9.]+ ?%|[+-]?[0-9]+([.][0-9]+)?")
 UNIT = "; write the number alone, {figure}, and its unit in the name of the column"
 """What to do about numbers with a unit."""
-WITH_UNIT = re.compile(r"([+-]?[0-9]+(?:[.][0-9]+)?) ?[^\W\d_][^\d]*")
+WITH_UNIT = re.compile(r"(?:[$£€] ?)?([+-]?[0-9]+(?:[.][0-9]+)?) ?[^\d,:;/.]*")
+BOUNDED = re.compile(r"[<>≤≥] ?([+-]?[0-9.]+)")
+LIMIT = "; it is censored: keep such rows apart, and add `target += normal_lcdf(limit | mu, sigma);` for them"
+"""What to do about values below a limit of detection."""
 MISSING_WORDS = ("", "NA", "N/A", "NULL", "null", "None")
 MISSING_TYPES = ("NAType", "NaTType")
 """Those of pandas beside None and nan."""
@@ -182,6 +185,8 @@ def hint_for_text(leaf: Any) -> str:
     text = leaf.strip() if isinstance(leaf, str) else ""
     if FIGURE.fullmatch(text):
         return FIGURES
+    if BOUNDED.fullmatch(text):
+        return LIMIT
     return UNIT.format(figure=unit[1]) if (unit := WITH_UNIT.fullmatch(text)) else ""
 
 
