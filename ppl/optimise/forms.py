@@ -55,7 +55,8 @@ LOOPS = Form(
     "Iterations are made independent where possible; loops are still loops.",
     LOWERED,
     passes(
-        *("inline", "induction-variables", "privatise", "contractions", "linear-recurrences", "counters"),
+        *("inline", "tuple-parts", "induction-variables", "privatise", "contractions"),
+        *("linear-recurrences", "counters"),
     ),
     runs=False,
 )

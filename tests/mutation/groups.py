@@ -96,7 +96,7 @@ PASSES = (
     "tests/test_propto.py",
     "tests/test_minibatch.py::test_an_epoch_of_batches_averages_to_the_full_gradient",
     *_tests("optimise", "privatise split_normalisers without_prior"),
-    *_tests("optimise", "fission inline jumps lift scan widths"),
+    *_tests("optimise", "fission inline jumps lift scan tuple_parts widths"),
     "tests/optimise/test_whole_arrays.py::test_a_predictor_has_no_index_sets",
     "tests/optimise/test_whole_arrays.py::test_a_part_is_not_the_whole",
     *_GENERATED,

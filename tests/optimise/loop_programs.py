@@ -239,13 +239,18 @@ LOOPS = (
         w[i:3] = v[i:3] * x[n]; } target += sum(w) * z;""", ("`w` may get two values",)),
     # Tuples
     Loop("tuples", """for (n in 1:N) { tuple(real, vector[3]) a = (z * x[n], v); a.2[1] = x[n]; a.1 += t;
-        tuple(vector[3], real) b = (a.2, a.1); b = (b.1 * 2, b.2 ^ 2); target += sum(b.1) * b.2; }""",
-         ("it declares a tuple",)),
+        tuple(vector[3], real) b = (a.2, a.1); b = (b.1 * 2, b.2 ^ 2); target += sum(b.1) * b.2; }"""),
     Loop("function that returns a tuple", """for (n in 1:N) { tuple(real, real) a = pair(x[n], z);
-        target += normal_lpdf(x[n] | a.1, a.2); }""", ("it declares a tuple",),
+        target += normal_lpdf(x[n] | a.1, a.2); }""",
          functions="""tuple(real, real) pair(real a, real b) {
              if (a > 0) return (a * b, 1.0); return (b, exp(b)); }"""),
-    Loop("an item of a literal", "for (n in 1:N) target += (x[n] * z, t).1;", ("a tuple varies",)),
+    Loop("an item of a literal", "for (n in 1:N) target += (x[n] * z, t).1;"),
+    Loop("tuples in tuples", """for (n in 1:N) { tuple(real, tuple(int, real)) a = (z, (k[n], x[n]));
+        target += a.1 * a.2.1 + a.2.2 * t; }"""),
+    Loop("a tuple that is passed whole", """for (n in 1:N) { tuple(real, real) a = (z * x[n], t);
+        target += of_both(a); }""", functions="real of_both(tuple(real, real) a) { return a.1 * a.2; }"),
+    Loop("tuples of one item", """for (n in 1:N) { tuple(real, ) a = (z * x[n], ); (a.1, ) = only(a);
+        target += a.1; }""", functions="tuple(real, ) only(tuple(real, ) a) { return (exp(a.1), ); }"),
     Loop("a value that reads its own variable",
          "real a = a + z; for (n in 1:N) target += n > 1 ? x[n] * z : a;"),
     # What never runs must not fail
@@ -395,9 +400,14 @@ LOOPS = (
     Loop("carried",
          "real a = 0; real b = 1; for (n in 1:N) { real c = a; a = b; b = c + x[n]; } target += a * b * z;",
          ("scan: `a` is",)),
+    Loop("a tuple set whole", """array[N] tuple(real, vector[3]) a; tuple(real, vector[3]) b = (z, v);
+        for (n in 1:N) a[n] = b; target += a[2].1 * sum(a[3].2);"""),
+    Loop("an array of tuples", """array[N, 2] tuple(real, vector[3]) a; for (n in 1:N) for (m in 1:2)
+        a[n, m] = (x[n] * z, v * m);
+        for (n in 1:N) { a[n, 1] = (a[n, 2].1 * t, a[n, 1].2); a[n, 2].2[3] = z; }
+        for (n in 1:N) target += a[n, 1].1 * sum(a[n, 2].2);""", ("", "", "")),
     Loop("an array of tuples from a function", """array[N] tuple(real, real) a; for (n in 1:N)
-        a[n] = pair(x[n], z); for (n in 1:N) target += normal_lpdf(x[n] | a[n].1, a[n].2);""",
-         ("a tuple is set", "a tuple varies"),
+        a[n] = pair(x[n], z); for (n in 1:N) target += normal_lpdf(x[n] | a[n].1, a[n].2);""", ("", ""),
          functions="tuple(real, real) pair(real a, real b) { return (a * b, exp(b)); }"),
     Loop("an array of tuples that is passed whole", """array[N] tuple(real, real) a;
         for (n in 1:N) a[n] = (x[n], z); target += of_all(a);""",

@@ -48,6 +48,7 @@ PASSES: Mapping[str, Pass] = {
     each.name: each
     for each in (
         Pass("inline", "inline.inline_calls"),
+        Pass("tuple-parts", "tuple_parts.tuple_parts"),
         Pass("induction-variables", "induction_variables.replace_induction_variables"),
         Pass("privatise", "privatise.privatise"),
         Pass("contractions", "contractions.contract"),

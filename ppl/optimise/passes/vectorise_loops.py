@@ -23,6 +23,7 @@ from ppl.optimise.passes.jumps import with_exit_flags
 from ppl.optimise.passes.ragged import arrays_by_size, arrays_by_width
 from ppl.optimise.passes.recurrence import recurrence
 from ppl.optimise.passes.scan import scanned
+from ppl.optimise.passes.tuple_parts import in_parts
 from ppl.records import dataclass, field, replace
 from ppl.source import Span
 
@@ -127,7 +128,7 @@ class Vectorise(Rewriter):
         functions = {n: replace(f, body=with_exit_flags(f.body, fresh)) for n, f in functions.items()}
         invariant = frozenset(used_names(s.body) - assigned_names((s,)))
         inline = Inline(functions, fresh, with_rng=self.options.any_order, invariant=invariant)
-        whole = replace(s, body=with_exit_flags(inline.statements(s.body), fresh))
+        whole = replace(s, body=in_parts(with_exit_flags(inline.statements(s.body), fresh), fresh))
         if self.around is not None and (draws := self.around[0].draws) is not None:
             draws.varying |= varying_names((whole,), draws.varying)
         return whole
