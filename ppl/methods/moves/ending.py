@@ -122,14 +122,14 @@ class Moved:
 
 
 class StageEnd(NamedTuple):
-    """Chains after so many stages: those kept, whether each entered necks, after how many moves they would
-    have done, 0 if not yet, and the state of the sampler.
+    """Chains after so many stages: those kept, whether each entered necks, how many moves are to be made, 0
+    where that is not known, and the state of the sampler.
     """
 
     stages: int
     kept: tuple[MoveStage, ...]
     entered: tuple[bool, ...]
-    would_do: int
+    until: float
     sampler: Mapping[str, Any]
 
 
@@ -221,13 +221,13 @@ def until_stationary(
     A stuck chain gives its place to another of its group, of so many; of 0 groups, to none.
     """
     kept, entered = list[MoveStage](), list[bool]()  # whether its moves were those that enter necks
-    straight_at_first, first, would_do = starts_right or sampler.funnels is not None, 0, 0
+    straight_at_first, first, until = starts_right or sampler.funnels is not None, 0, 0.0
     if (left := journal.recall(RECORDED, sampler.rng)) is not None:
-        first, kept, entered, would_do = left.stages, [*left.kept], [*left.entered], left.would_do
+        first, kept, entered, until = left.stages, [*left.kept], [*left.entered], left.until
         sampler.go_on_from(left.sampler)
     for number, moves in list(enumerate(stages))[first:]:
         if number and sum(stage.u.size for stage in kept) <= MOVES.most_recorded:
-            end = StageEnd(number, tuple(kept), tuple(entered), would_do, sampler.state)
+            end = StageEnd(number, tuple(kept), tuple(entered), until, sampler.state)
             journal.record(RECORDED, end, sampler.rng)
         listen(Progress(Phase.MOVES, sampler.moves, sum(stages)))
         came, spent, straight = sampler.chains.u, sampler.gradients, sampler.straight_moves
@@ -248,10 +248,10 @@ def until_stationary(
                 continue
             chains = _moved(joined(own[:-1]), stage, sampler, centres, spent)
             enough = chains.stationary and chains.mixing.fewest_effective >= needed(effective, chains)
-            would_do = would_do or (sampler.moves if enough else 0)
-            few = 0 < chains.mixing.stays.mean() <= MOVES.few_stay
-            waits = few and sampler.moves < MOVES.patience * would_do
-            if over or (enough and not waits):
+            if enough and not until:  # not until none stays: that would leave out what is far in tails
+                waits = 0 < chains.mixing.stays.mean() <= MOVES.few_stay
+                until = sampler.moves * (MOVES.patience if waits else 1.0)
+            if over or (enough and sampler.moves >= until):
                 return chains
     return chains
 
