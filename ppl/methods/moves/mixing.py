@@ -140,15 +140,18 @@ def _compared(both: Array, first: int, looks: int) -> tuple[Array, Array, Array,
     noise = sum(half.var(axis=1) / half.shape[1] for half in halves)
     apart = beyond_noise(halves[0].mean(axis=1) - halves[1].mean(axis=1), noise, most)
     effective = effective_sizes(all_of[[0, 2, 3]], both, low, high).min(axis=0)
-    left, stays = left_behind(both, lowest, highest, looks * both.shape[1])
+    left, stays = left_behind(both, lowest, highest, effective, looks * both.shape[1])
     return (SIZES * drift).max(axis=0), np.maximum((SIZES * apart).max(axis=0), left), effective, stays
 
 
-def left_behind(both: Array, lowest: Array, highest: Array, looks: int) -> tuple[Array, NDArray[np.bool_]]:
+def left_behind(
+    both: Array, lowest: Array, highest: Array, effective: Array, looks: int
+) -> tuple[Array, NDArray[np.bool_]]:
     """How far chains move a quantile, in sds, that never left the end of a tail, where they began; and which
-    were there for longer than chains are, by chance, that are worth as many draws.
+    were there for longer than chains are, by chance, that are worth as many draws as most.
 
     Positions (moves, chains, coordinates) beyond `lowest` and `highest` (coordinates,) are those at an end.
+    Few moves of chains that are worth few `effective` draws may all be there by chance.
     """
     inside = np.clip(both, lowest, highest)
     low, high = quantiles(inside.mean(axis=0), WITHIN_ONE_SD)
@@ -158,7 +161,8 @@ def left_behind(both: Array, lowest: Array, highest: Array, looks: int) -> tuple
     worth = np.minimum(worth, most)
     there = np.maximum((both < lowest).mean(axis=0), (both > highest).mean(axis=0))
     by_chance = special.betainc(np.maximum(there * worth, 1.0), worth * (1 - there) + 1, END_MASS)
-    always = (there == 1) & (by_chance < FALSE_DRIFTS / looks)
+    surely = np.log(END_MASS) * effective / both.shape[1] < np.log(FALSE_DRIFTS / looks)
+    always = (there == 1) & surely
     stays = (by_chance < FALSE_STAYS / looks).any(axis=1)
     return np.asarray(TAIL_SDS * always.mean(axis=0)), np.asarray(stays)
 
