@@ -209,3 +209,12 @@ def test_a_log_lik_that_names_no_outcome_is_that_of_the_only_one():
     assert list(found) == ["x", "y"] and str(found).startswith("x:\n") and "best a" in repr(found)
     with pytest.raises(AttributeError, match="no models of several outcomes"):
         assert found.models
+
+
+def test_the_standard_error_counts_no_row_without_a_density():
+    text = """data { int N; vector[N] y; } parameters { real a; }
+      model { a ~ normal(0, 1); for (n in 3:N) y[n] ~ normal(a * y[n - 2], 1); }"""
+    posterior = ppl.compile_model(text).condition({"N": 7, "y": [5.0, 5.1, 1.9, 3.2, 0.4, 2.0, -0.6]})
+    found = posterior.variational(algorithm="laplace", seed=1, draws=200).loo("y")
+    assert found.names == tuple(f"y[{n}]" for n in range(3, 8))
+    assert found.se == pytest.approx(np.sqrt(5 * np.var(found.elpds, ddof=1)))

@@ -30,7 +30,8 @@ from ppl.structure.observed.predictive import predictive_of
 class RowsOfOutcome:
     """The log likelihood of the rows of one outcome: `values` (draws, rows), in nats.
 
-    `at` are the indices of the rows among `shape`, (2, 1) of `y[2,1]`; rows with missing data are absent.
+    `at` are the indices of the rows among `shape`, (2, 1) of `y[2,1]`; rows with missing data are absent, and
+    those that no term is of, as the first of an autoregression: their density is 1 at every draw.
     `observed` (rows, entries) are the data of each row. `tied` is the place of a term that makes all entries
     of a container one row.
     """
@@ -86,13 +87,14 @@ def log_likelihood(posterior: LogDensity, us: Floats) -> RowsByOutcome:
     """
     found = log_lik_of(continuous(posterior), draws_back=draws_ints(posterior))
     table = tabulate(again(posterior, found.program), us, seed=0)
-    missing = rows_missing(posterior, found.tied)
+    missing, of_terms = rows_missing(posterior, found.tied), (table.rows != 0).any(axis=0).tolist()
     columns = variables(table.columns)
 
     def rows(name: str, quantity: str) -> RowsOfOutcome:
         every = [(k, tuple(map(int, table.columns[k].split(".")[1:]))) for k in columns.get(quantity, ())]
         parts = name.split(JOINED)
-        there = [(k, at) for k, at in every if not any((part, at) in missing for part in parts)]
+        given = ((k, at) for k, at in every if not any((part, at) in missing for part in parts))
+        there = [(k, at) for k, at in given if of_terms[k]]
         at = tuple(at for _, at in there)
         observed = np.hstack([rows_at(np.asarray(posterior.d.of(part), float), at) for part in parts])
         values = table.rows[:, [k for k, _ in there]]
