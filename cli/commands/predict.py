@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ppl.run.table import Table
 
 
-CONTRAST = "Compare means at values of a predictor: sex=F,M; repeat to change several together."
+CONTRAST = "Values to compare, as sex=F,M; may be repeated."
 
 
 def predict(
@@ -73,20 +73,13 @@ def predict(
     in DATA are conditioned on; absent, null or NA ones are drawn. Other
     variables that DATA omit keep their values. Effects of new groups are drawn
     from their prior. --replicate y draws given values of y again, --score y
-    writes their log densities by row, --expected means of outcomes.
-
-    \b
-    --contrast compares means of outcomes between values of a predictor, as
-    difference, ratio and odds ratio with the first, over all rows of the fit:
+    writes their log densities by row, --expected means of outcomes; with --prior
+    parameters are drawn from the prior, and data given them. --simulator names a
+    program that draws with _rng functions in place of the `~` statements.
+    --contrast compares means of outcomes between values of a predictor, over all
+    rows of the fit: difference, ratio and odds ratio with the first.
       ppl predict clinics.stan output.csv --contrast sex=F,M
-
-    \b
-    With --prior, parameters are drawn from the prior, and data given them:
-      ppl predict eight_schools/eight_schools.model \\
-          eight_schools/eight_schools.data.json --prior
-
-    The `~` statements are simulated; --simulator names a program that draws
-    with _rng functions instead. `ppl docs predict` lists more options.
+    `ppl docs predict` lists more options.
     """
     from ppl.cli.output import wrapped
     from ppl.compile import model_of

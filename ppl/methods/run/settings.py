@@ -101,7 +101,7 @@ class StochasticSettings:
 
     eval_elbo: int = setting("Steps between ELBO estimates.", default=100, path="variational.eval_elbo")
 
-    start: StartAt = setting("InitialValues", default="pathfinder", usual=True)
+    start: StartAt = setting("Start", default="pathfinder", usual=True)
     """"pathfinder" starts at the best Gaussian along an L-BFGS path, in coordinates scaled by its curvature;
     "random" where `init` says, in the model's own scales.
     """
