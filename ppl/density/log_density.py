@@ -344,7 +344,7 @@ class LogDensity:
 
     @cached_property
     def sizes(self) -> LargestArrays:
-        """What an evaluation at the origin works through; of data on disk, their number of rows."""
+        """The shapes that an evaluation at the origin works through; of data on disk, how many rows."""
         code = self.model.code(VALUES)
         if self.on_disk:
             return LargestArrays(code, max(len(x) for x in self.on_disk))
