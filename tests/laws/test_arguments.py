@@ -127,7 +127,7 @@ def test_numbers_of_numpy_are_arguments_and_options(tmp_path):
 
 
 def test_wrong_keywords_stay_type_errors():
-    with pytest.raises(TypeError, match="unexpected keyword"):
+    with pytest.raises(TypeError, match="no setting `propt`; did you mean propto"):
         things()["posterior"].log_joint(propt=True)
 
 

@@ -317,22 +317,29 @@ def cauchy_in_the_plane():
     return Known(program, {}, 0.0)
 
 
-def three_labels():
-    """Three components of a mixture: six modes that are images of one another."""
-    program = """data { int N; vector[N] y; } parameters { vector[3] m; }
-    model { m ~ normal(0, 5);
-    for (n in 1:N) target += log_sum_exp({normal_lpdf(y[n] | m[1], 0.5), normal_lpdf(y[n] | m[2], 0.5),
-      normal_lpdf(y[n] | m[3], 0.5)}) - log(3); }"""
-    y = np.array([-4.2, -3.7, -4.0, 0.1, 0.4, 3.8, 4.3])
+def exchangeable(count):
+    """A program whose components share a prior: of three of them six modes are images of one another."""
+    densities = ", ".join(f"normal_lpdf(y[n] | m[{k + 1}], 0.5)" for k in range(count))
+    return f"""data {{ int N; vector[N] y; }} parameters {{ vector[{count}] m; }}
+    model {{ m ~ normal(0, 5);
+    for (n in 1:N) target += log_sum_exp({{{densities}}}) - log({count}); }}"""
+
+
+def labels(count, y):
+    y = np.array(y)
 
     def part(own):
         return jointly_normal(own, np.zeros(len(own)), 0.25 * np.eye(len(own)) + 25) if len(own) else 0.0
 
     terms = [
-        sum(part(y[labels == k]) for k in range(3)) - len(y) * np.log(3)
-        for labels in map(np.array, product(range(3), repeat=len(y)))
+        sum(part(y[labels == k]) for k in range(count)) - len(y) * np.log(count)
+        for labels in map(np.array, product(range(count), repeat=len(y)))
     ]
-    return Known(program, {"N": len(y), "y": y}, float(special.logsumexp(terms)))
+    return Known(exchangeable(count), {"N": len(y), "y": y}, float(special.logsumexp(terms)))
+
+
+def three_labels():
+    return labels(3, [-4.2, -3.7, -4.0, 0.1, 0.4, 3.8, 4.3])
 
 
 def ordered_cuts():

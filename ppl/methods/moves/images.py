@@ -64,7 +64,10 @@ class ImageLimits(NamedTuple):
     """How far the log density falls on the way to what is not about the same mode."""
 
     most_exchanged: int = 4
-    """Components, or labels, that may be exchanged, at most."""
+    """Components that may be exchanged, at most."""
+
+    most_labels: int = 5
+    """Labels that may be, at most: all 120 orders of five are gone through."""
 
     most_axes: int = 6
     """Axes of one size of which labels are looked for; beyond, only in all of them together."""
@@ -414,7 +417,7 @@ def labellings(target: Target, q: Gaussian, sds: Array, u: Array, orders: list[E
 
     The weights of a mixture and what its components have of their own share the labels: axes of one size.
     """
-    for size in range(2, IMAGES.most_exchanged + 1):
+    for size in range(2, IMAGES.most_labels + 1):
         pairs = [*combinations(range(size), 2)]
         for axes in sets_of(target.axes(size)):
             far = [half_way(q, sds, ways(axes, *pair)) >= IMAGES.distance for pair in pairs]

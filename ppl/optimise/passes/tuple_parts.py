@@ -125,7 +125,7 @@ def with_axes(dims: tuple[ir.Expr, ...], shape: ir.DeclaredSizes) -> ir.Declared
 
 
 def statement(s: Any, parts: Parts, fresh: Fresh) -> ir.Stmts:
-    """What is done to a tuple, to its parts; other statements as they are."""
+    """Statements of a tuple, as statements of its parts; others as they are."""
     if getattr(s, "name", "") not in parts:
         return (s,)
     own = parts[s.name]
