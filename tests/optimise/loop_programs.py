@@ -171,10 +171,10 @@ LOOPS = (
         for (i in 1:3) { if (v[i] > x[n]) continue; target += x[n] * v[i] * z; } target += z; }"""),
     Loop("continue in an inner sum", """for (n in 1:N) {
         real a = 0; for (i in 1:3) { if (i == 2) continue; a += x[n] * v[i]; } target += a * z; }"""),
-    Loop("break", "for (n in 1:N) { if (k[n] > 3) break; target += x[n] * z; }", ("`break`",)),
+    Loop("break", "for (n in 1:N) { if (k[n] > 3) break; target += x[n] * z; }"),
     Loop("break at a sentinel", """for (n in 1:100) {
         int i = k[n]; if (x[n] < -50) continue; if (i == 3) { target += t; break; }
-        target += x[n] * z * i; }""", ("`break`",)),
+        target += x[n] * z * i; }"""),
     Loop("break that parameters decide",
          "for (n in 1:N) { if (x[n] * z > 0.3) break; target += x[n] * t; }", ("`break`",)),
     Loop("break by what was added up",

@@ -7,25 +7,67 @@ Python; a note gives the reason.
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from functools import partial
+from typing import TypeGuard
 
 from ppl.kernel.ir import nodes as ir
-from ppl.kernel.ir.varying import unknown_in, unknown_names, varying_names
+from ppl.kernel.ir.varying import unknown_in, unknown_names, varies, varying_names
 from ppl.kernel.ir.walk import (
+    Fresh,
     Rewriter,
     assigned_names,
+    backward_slice,
+    has_effects,
+    in_branches,
+    jumps,
     used_names,
+    walk,
     with_blocks,
 )
 from ppl.optimise.passes.batch import Batch, Dependent, Lifting, LiftOptions
-from ppl.optimise.passes.inline import Inline, NotInlinable
+from ppl.optimise.passes.inline import Inline, NotInlinable, rename
 from ppl.optimise.passes.iterations import OuterLifting, loop_as_arrays, remaining_loop, run_statement
 from ppl.optimise.passes.jumps import with_exit_flags
+from ppl.optimise.passes.loop_body import outer_writes
 from ppl.optimise.passes.ragged import arrays_by_size, arrays_by_width
-from ppl.optimise.passes.recurrence import recurrence
-from ppl.optimise.passes.scan import scanned
+from ppl.optimise.passes.recurrence import EFFECTS, recurrence
+from ppl.optimise.passes.scan import scanned, silent
 from ppl.optimise.passes.tuple_parts import in_parts
 from ppl.records import dataclass, field, replace
 from ppl.source import Span
+from ppl.types import INT
+
+STOPS = tuple(kind for kind in EFFECTS if kind not in (ir.Jump, ir.While))
+
+
+def until_break(s: ir.For, fresh: Fresh, unknown: Collection[str]) -> tuple[ir.Stmts, ir.For]:
+    """The statements that find the last iteration, and the loop that ends there.
+
+    Raises:
+        Dependent: nothing breaks it off, or what the loop computes or what is `unknown` decides when.
+    """
+    if not any(jumps(each, "break") for each in s.body):
+        raise Dependent("nothing ends the loop early")
+    own = assigned_names(s.body) - outer_writes(s).keys()
+    search = backward_slice(silent(s.body, own), (), jumps)  # what decides whether it goes on
+    if used_names(search) & outer_writes(s).keys() or varies(search, unknown):
+        raise Dependent("`break` ends the loop early")
+    if has_effects(search) or any(isinstance(n, STOPS) for n in walk(search)):
+        raise Dependent("it has an effect beyond the target and its own variables")
+    names = {name: fresh(name) for name in sorted(assigned_names(search) | {s.variable})}
+    last, here = ir.Var(fresh("last"), INT), ir.Var(names[s.variable], INT)
+    noted = ir.Assign(last.name, here, s.span)
+    renamed = tuple(rename(each, names, {}) for each in search)
+    body = in_branches(renamed, lambda each: (noted, each) if is_break(each) else (each,))
+    before = (
+        ir.Assign(last.name, s.upper, s.span, declares=True),
+        ir.For(here.name, s.lower, s.upper, body, s.span),
+    )
+    steps = in_branches(s.body, lambda each: (replace(each, word="continue") if is_break(each) else each,))
+    return before, replace(s, upper=last, body=steps)
+
+
+def is_break(s: ir.Stmt) -> TypeGuard[ir.Jump]:
+    return isinstance(s, ir.Jump) and s.word == "break"
 
 
 @dataclass(frozen=True)
@@ -67,7 +109,7 @@ class Vectorise(Rewriter):
     def loop(self, s: ir.For) -> ir.Stmts:
         """The loop as arrays, by groups of one size or as a scan, else as a loop with a note."""
         try:
-            arrays = self.as_arrays(s)
+            ended = self.ended_early(s) or self.as_arrays(s)
         except Dependent as why:
             if by_width := self.by_width(s):
                 self.notes.append(Note(s.span, "", by_width=True))
@@ -76,7 +118,7 @@ class Vectorise(Rewriter):
             self.notes.append(Note(s.span, str(why), scan is not None))
             return scan or self.remaining(s)
         self.notes.append(Note(s.span, ""))
-        return arrays
+        return ended
 
     def loops(self, c: Lifting, b: Batch, s: ir.For) -> None:
         """The same of a loop in many draws."""
@@ -94,6 +136,14 @@ class Vectorise(Rewriter):
         unknown, options = unknown_names(f.body, f.args), self.options
         options = options if options.unknown is None else replace(options, unknown=unknown)
         return replace(self, unknown=unknown, options=options)
+
+    def ended_early(self, s: ir.For) -> ir.Stmts | None:
+        """The loop as arrays if data decide where it ends early, else None."""
+        try:
+            search, loop = until_break(s, self.options.fresh, self.unknown)
+            return (*search, *self.as_arrays(loop))
+        except Dependent:
+            return None
 
     def by_width(self, s: ir.For) -> ir.Stmts | None:
         """The loop as arrays, one index set for each size of its segments, or None."""
