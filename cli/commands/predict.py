@@ -112,11 +112,11 @@ def predict(
     if contrast:
         if data or arrays:
             raise click.BadParameter("compares rows of the fit; remove DATA.", param_hint="--contrast")
-        found = contrasted(posterior, us, contrast, typical, seed)
+        comparisons = contrasted(posterior, us, contrast, typical, seed)
         output = output or Path("contrast.csv")
         if not quiet:
-            print_expected(output, found, style)
-        write_table(output, found.table, posterior, run, run.config.get("data.file", ""), seed, quiet)
+            print_expected(output, comparisons, style)
+        write_table(output, comparisons.table, posterior, run, run.config.get("data.file", ""), seed, quiet)
         return
     conditions = ""
     if data or arrays:
@@ -176,13 +176,13 @@ def number_or_word(word: str) -> float | str:
     return word
 
 
-def print_expected(output: Path, found: "ExpectedValues", style: TableStyle) -> None:
+def print_expected(output: Path, values: "ExpectedValues", style: TableStyle) -> None:
     """Prints the first expected values with their intervals."""
     from ppl.cli.output import screen_width
     from ppl.cli.report import SUMMARY_ROWS
     from ppl.results.report.summary import as_text
 
-    summary = found.summary(style.interval, style.hdi, style.sig_figs)
+    summary = values.summary(style.interval, style.hdi, style.sig_figs)
     for line in as_text(summary, screen_width(), SUMMARY_ROWS, f" (all in {output})"):
         say(output, line)
 

@@ -57,7 +57,6 @@ def sample(
     an .nc file has all. Ctrl-C, SIGTERM and SIGHUP end the chains; the draws so
     far are written. `--init FIT.json` starts them at draws of a saved fit.
     """
-
     from ppl.cli.output import TolerantStream
     from ppl.cli.progress import on_stderr
     from ppl.cli.report import report_chains

@@ -111,10 +111,10 @@ def address(value: Any) -> str:
     if str(module).startswith(ADDRESSED) and getattr(sys.modules.get(module), name, None) is value:
         return f"{module}:{name}"
     near = (addresses_in(name).get(id(value)) for name in modules_near(value))
-    found = next(filter(None, near), None) or addresses(len(sys.modules)).get(id(value))
-    if found is None:
+    address = next(filter(None, near), None) or addresses(len(sys.modules)).get(id(value))
+    if address is None:
         raise NotStored(repr(value))
-    return found
+    return address
 
 
 def modules_near(value: Any) -> Iterator[str]:

@@ -179,10 +179,9 @@ def number_among_words(name: str, value: Any) -> Misfit | None:
     if not 0 < len(figures) < len(words):
         return None
     k = figures[0]
-    found = (
-        f"{place(name, k, (len(value),))} is the number {value[k]:g}, and others are words such as {words[0]}"
-    )
-    return Misfit(found, f"words alone or numbers alone; give it a letter, such as n{value[k]:g}", k)
+    where, others = place(name, k, (len(value),)), f"others are words such as {words[0]}"
+    figure = f"{where} is the number {value[k]:g}, and {others}"
+    return Misfit(figure, f"words alone or numbers alone; give it a letter, such as n{value[k]:g}", k)
 
 
 def whole(column: Any) -> Any:

@@ -139,10 +139,10 @@ def agreement(files: Sequence[DrawsFile], names: Sequence[str]) -> Iterator[str]
     if len(files) < 2:
         return
     together = runs_of(files)
-    found = dict(zip(files[0].columns, np.nan_to_num(by_columns(rhat, together)).tolist(), strict=True))
-    disagreeing = sorted((name for name in names if found[name] > MOST_RHAT), key=lambda name: -found[name])
+    rhats = dict(zip(files[0].columns, np.nan_to_num(by_columns(rhat, together)).tolist(), strict=True))
+    disagreeing = sorted((name for name in names if rhats[name] > MOST_RHAT), key=lambda name: -rhats[name])
     if disagreeing:
-        which = first_few([f"{name} ({found[name]:.2f})" for name in disagreeing])
+        which = first_few([f"{name} ({rhats[name]:.2f})" for name in disagreeing])
         yield f"The {len(files)} runs do not agree: R-hat is above {MOST_RHAT:g} for {which}."
     else:
         yield f"The {len(files)} runs agree: no R-hat is above {MOST_RHAT:g}."
