@@ -147,6 +147,8 @@ def missing(inputs: Inputs, expected: ExpectedData, name: str, known: Iterable[s
     first = f"{inputs.label}: `{name}` is missing: {expected.declaration} declares it"
     if inputs.columns and not expected.shape:
         first += f"; give a single number beside the table: condition(table, {name}=...), or in its own file"
+    elif inputs.columns and len(expected.shape) == 2:
+        first += f'; a matrix of columns is {{"{name}": frame[["a", "b"]], "y": frame["y"], ...}}'
     others = [f"`{n}` is missing too{suggestion(n, spare)}" for n in absent if n != name]
     return "\n".join([first + suggestion(name, spare), *others])
 

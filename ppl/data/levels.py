@@ -31,6 +31,10 @@ class Factor:
         return np.array(self.codes, dtype)
 
     @property
+    def shape(self) -> tuple[int, ...]:
+        return self.codes.shape
+
+    @property
     def sentence(self) -> str:
         """Which code stands for what."""
         each = [f"{code} is {level}" for code, level in enumerate(self.levels, self.first)]

@@ -106,6 +106,14 @@ def is_masked(value: Any) -> bool:
     return type(value) is not np.ndarray and bool(np.ma.isMaskedArray(value))
 
 
+def shape_of(value: Any) -> tuple[int, ...]:
+    """The shape of an array, or of nested lists by their first elements, unchecked; () of anything else."""
+    if isinstance(value, list | tuple | range):
+        return (len(value), *(shape_of(value[0]) if value else ()))
+    length = (len(value),) if hasattr(value, "to_pylist") else ()  # a column of Arrow
+    return tuple(getattr(value, "shape", length))
+
+
 def pairs(value: Any) -> Any:
     """Python's and NumPy's complex numbers as lists of their real and imaginary parts; all else as it is."""
     if isinstance(value, complex):

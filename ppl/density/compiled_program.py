@@ -16,6 +16,7 @@ from ppl.data import ExpectedData, Frame, Inputs, load_data, with_declared_names
 from ppl.data.blocks import is_mapped
 from ppl.data.levels import Bounds, coded, with_sizes
 from ppl.data.shares import shared_names
+from ppl.data.values import shape_of
 from ppl.density.conditioning import reader_of
 from ppl.errors import ArgumentError
 from ppl.kernel.density.layout import Data, check_sizes, parameter_places, parameters_of
@@ -236,7 +237,7 @@ def as_declared(model: CompiledProgram, inputs: Inputs) -> Inputs:
     """The inputs with what the program makes of columns of a table, and words of ints as codes.
 
     A column `Age (years)` is the variable `age_years`. The column of one row is a single number, where that
-    is declared; a size that the inputs lack is the length of the first column that is declared with it.
+    is declared; a size that the inputs lack is that of the first variable that is declared with it.
 
     Raises:
         DataError: a variable has more levels than its bounds allow.
@@ -247,8 +248,10 @@ def as_declared(model: CompiledProgram, inputs: Inputs) -> Inputs:
         rows, axes = inputs.columns.get(v.name), (*v.dims, *v.sizes)
         if rows and not axes and rows.count == 1:
             values[v.name] = inputs.values[v.name][0]
-        if rows and axes and isinstance(axes[0], ir.Var):
-            values.setdefault(axes[0].name, rows.count)
+        shape = shape_of(values.get(v.name))
+        for size, length in zip(axes, shape, strict=True) if len(axes) == len(shape) else ():
+            if isinstance(size, ir.Var):
+                values.setdefault(size.name, length)
     return replace(inputs, values=values)
 
 
