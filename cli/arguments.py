@@ -23,8 +23,10 @@ from ppl.files import exists, is_file
 from ppl.kernel.language.include import read_source
 from ppl.source import SourceText
 
-Missing = choice("Missing", "refuse", "model")
+Missing = choice("Missing", "refuse", "model", "drop")
 """What becomes of missing data."""
+MissingInSimulations = choice("MissingInSimulations", "refuse", "model")
+"""What becomes of data that are missing where others are simulated."""
 
 
 def is_program(path: Path | None) -> Path | None:
@@ -91,7 +93,9 @@ DataPaths = Annotated[list[Path] | None, files_of_data("DATA...")]
 
 DataFiles = Annotated[list[Path], files_of_data("DATA...")]
 
-MissingData = Annotated[Missing, one_of("Missing data: refuse, or model it.", "--missing")]
+MissingSimulated = Annotated[MissingInSimulations, one_of("Missing data: refuse, or model it.", "--missing")]
+
+MissingData = Annotated[Missing, one_of("Missing data: refuse, model it, or drop its rows.", "--missing")]
 
 OwnData = Annotated[list[Path], file_to_read("Its data, if FILE does not name them.", "--data")]
 

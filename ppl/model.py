@@ -35,7 +35,7 @@ class Model(api.Members, compiled_program.CompiledProgram):
         self,
         data: Inputs | Mapping[str, Any] | Frame | str | Path = {},  # noqa: B006
         seed: int = 0,
-        missing: Literal["refuse", "model"] = "refuse",
+        missing: Literal["refuse", "model", "drop"] = "refuse",
         **values: Any,
     ) -> Posterior:
         """The posterior given data: arrays of the declared shapes by name, or a path to a file.
@@ -57,7 +57,7 @@ class Model(api.Members, compiled_program.CompiledProgram):
         With `missing="model"` each missing value, `None`, NA or NaN, is a parameter between the bounds of its
         declaration, called `y.3` after its place; missing ints are marginalised and drawn afterwards.
         `fit.stan_variable("y")` has them among the data. Gelman et al. (2013), "Bayesian Data Analysis",
-        section 18.1.
+        section 18.1. `missing="drop"` leaves out the rows of a table in which a declared column is missing.
 
         Raises:
             ModelError: missing values cannot be modelled: no statement says which are likely, an int has no
@@ -73,11 +73,12 @@ class Model(api.Members, compiled_program.CompiledProgram):
         given = merged([load_data(data), *([Inputs(values, "the keywords")] if values else [])])
         for sentence in self.unread(given):
             warn_caller(sentence, DataWarning)
-        return Posterior(*conditioned(self, given, seed, missing == "model"))
+        model, d, inputs = conditioned(self, given, seed, missing)
+        return Posterior(model, d, inputs.values, notes=inputs.notes)
 
     def unread(self, inputs: Inputs) -> Iterator[str]:
-        """What is said of columns that are read under other names, and of data that are parameters."""
-        return unread(inputs, (d.name for d in self.lowered.parameters), compiled_program.columns_of(self))
+        """What is said of data that go unused as they are parameters."""
+        return unread(inputs, (d.name for d in self.lowered.parameters))
 
     @property
     def plan(self) -> str:

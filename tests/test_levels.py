@@ -100,7 +100,7 @@ def test_variables_with_one_bound_share_their_levels():
         ("int<lower=1, upper=2>", ["a", "b", "c"], r"has 3 levels \(a, b, c\), but .* needs at most 2"),
         ("int<lower=0, upper=1>", ["a", "a"], "all of x is a, but .* needs 0 or 1"),
         ("int<lower=1, upper=2>", ["a", 2], 'x.1. is the string "a"'),
-        ("int<lower=1, upper=2>", ["a", None], r"x\[2\] is nan, but .* leave out rows with missing values"),
+        ("int<lower=1, upper=2>", ["a", None], r"x\[2\] is nan, but .* --missing drop leaves out such rows"),
         ("int<lower=2, upper=9>", ["a", "b"], "is the string"),
         ("real", ["F", "M"], r"declare `array\[2\] int<lower=0, upper=1> x;`, and read to_vector\(x\)"),
         ("int", ["a", "b"], r"declare `array\[2\] int<lower=0, upper=1> x;`$"),

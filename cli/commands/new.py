@@ -27,7 +27,7 @@ here = Path(__file__).parent
 model = ppl.compile_model(here / "{name}.model")
 
 # The data are a file or a dict: model.condition({{"N": 3, "x": [1, 2, 3], ...}}).
-posterior = model.condition(here / {data})
+posterior = model.condition(here / {data}{missing})
 
 # The same seed gives the same draws; help(posterior.variational) has every setting.
 fit = posterior.variational(seed=1)
@@ -81,18 +81,19 @@ def new(
     if bool(formula) != (data is not None):
         raise click.BadParameter("a formula and its data belong together: --formula TEXT --data FILE.")
     if formula and data:
-        files = files_of_formula(folder, formula, data, family)
+        files, incomplete = files_of_formula(folder, formula, data, family)
     else:
-        files = files_of(folder.name, example, known)
+        files, incomplete = files_of(folder.name, example, known), False
     if there := [str(folder / file) for file in files if (folder / file).exists()]:
         raise DataError(f"{', '.join(there)} would be overwritten; give another NAME or remove these files.")
     folder.mkdir(parents=True, exist_ok=True)
     for file, text in files.items():
         write_whole(folder / file, [text])
     *others, script = (folder / file for file in files)
+    drop = " --missing drop" * incomplete
     click.echo(
         f"Wrote {', '.join(map(str, others))} and {script}. Fit it with\n"
-        f"  ppl variational {others[0]} {data or others[1]} -o {folder / 'output.csv'}\n"
+        f"  ppl variational {others[0]} {data or others[1]}{drop} -o {folder / 'output.csv'}\n"
         f"or with\n  python {script}"
     )
 
@@ -117,16 +118,23 @@ def files_of(name: str, example: str, known: list[str]) -> dict[str, str]:
     program = folder.joinpath(f"{example}.model").read_text("utf-8")
     data = folder.joinpath(f"{example}.data.json").read_text("utf-8")
     script = SCRIPT.format(
-        name=name, data=json.dumps(f"{name}.data.json"), loo=LOO if "log_lik" in program else ""
+        name=name,
+        data=json.dumps(f"{name}.data.json"),
+        missing="",
+        loo=LOO if "log_lik" in program else "",
     )
     return {f"{name}.model": program, f"{name}.data.json": data, "fit.py": script}
 
 
-def files_of_formula(folder: Path, formula: str, data: Path, family: str) -> dict[str, str]:
-    """The text of the program of a formula and of its script, which reads the data where they are."""
+def files_of_formula(folder: Path, formula: str, data: Path, family: str) -> tuple[dict[str, str], bool]:
+    """The text of the program of a formula and of its script, which reads the data where they are, and
+    whether rows of these are incomplete."""
     from ppl.formula import from_formula
+    from ppl.formula.program import DROPPED
 
     program = from_formula(formula, data, family)
     there = Path(os.path.relpath(data, folder)).as_posix()
-    script = SCRIPT.format(name=folder.name, data=json.dumps(there), loo=LOO)
-    return {f"{folder.name}.model": program, "fit.py": script}
+    incomplete = DROPPED in program
+    missing = ', missing="drop"' * incomplete
+    script = SCRIPT.format(name=folder.name, data=json.dumps(there), missing=missing, loo=LOO)
+    return {f"{folder.name}.model": program, "fit.py": script}, incomplete

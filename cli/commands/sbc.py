@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import click
 
-from ppl.cli.arguments import Arrays, DataPaths, Missing, MissingData, ModelPath, Simulator
+from ppl.cli.arguments import Arrays, DataPaths, MissingInSimulations, MissingSimulated, ModelPath, Simulator
 from ppl.cli.data import inputs_from
 from ppl.cli.options import CSV, flag, main_output, output_file, quietly
 from ppl.cli.settings import plain, with_settings
@@ -26,7 +26,7 @@ def sbc(
     *,
     simulator: Simulator = None,
     picture: Annotated[Path | None, output_file("Rank histograms: .png, .svg, .pdf.")] = None,
-    missing: MissingData = Missing.refuse,
+    missing: MissingSimulated = MissingInSimulations.refuse,
     resume: Annotated[bool, flag("--resume", "Continue from the ranks in the output file.")] = False,
     show_simulator: Annotated[bool, flag("--show-simulator", "Print the simulator and exit.")] = False,
     quiet: Annotated[bool, quietly()] = False,

@@ -25,7 +25,8 @@ class Inputs:
     """Values by name as they were given, unchecked; `label` says where from: the file, or "data".
 
     `files` are the variables that have a file of their own, by name; `columns` those that are a column of a
-    table. `levels` are those that an earlier fit has given codes, by variable; None of a first fit.
+    table. `levels` are those that an earlier fit has given codes, by variable; None of a first fit. `notes`
+    say what became of columns and rows.
     """
 
     values: Mapping[str, Any]
@@ -33,6 +34,7 @@ class Inputs:
     files: Mapping[str, str] = field(default_factory=dict)
     columns: Mapping[str, RowCount] = field(default_factory=dict)
     levels: Mapping[str, tuple[str, ...]] | None = None
+    notes: tuple[str, ...] = ()
 
     def label_of(self, name: str) -> str:
         """Where a variable is from."""
@@ -70,7 +72,9 @@ def with_declared_names(inputs: Inputs, declared: Collection[str]) -> Inputs:
     values = {new.get(name, name): value for name, value in inputs.values.items()}
     columns = {new.get(name, name): rows for name, rows in inputs.columns.items()}
     files = {new.get(name, name): file for name, file in inputs.files.items()}
-    return replace(inputs, values=values, columns=columns, files=files)
+    each = ", ".join(f"`{printable(column)}` is read as `{name}`" for column, name in new.items())
+    note = f"{inputs.label_of(next(iter(new)))}: the column {each}."
+    return replace(inputs, values=values, columns=columns, files=files, notes=(*inputs.notes, note))
 
 
 def unknown_names(inputs: Inputs, known: Collection[str]) -> list[str]:
@@ -95,7 +99,8 @@ def merged(parts: Sequence[Inputs]) -> Inputs:
             files[name] = part.label_of(name)
     values = {name: value for part in parts for name, value in part.values.items()}
     columns = {name: rows for part in parts for name, rows in part.columns.items()}
-    return Inputs(values, " and ".join(part.label for part in parts) or "data", files, columns)
+    label = " and ".join(part.label for part in parts) or "data"
+    return Inputs(values, label, files, columns, notes=tuple(note for part in parts for note in part.notes))
 
 
 ALIKE = 0.75
@@ -159,12 +164,8 @@ def misspelt(inputs: Inputs, known: Collection[str]) -> dict[str, str]:
     return {name: meant for name, meant in near.items() if meant}
 
 
-def unread(inputs: Inputs, parameters: Iterable[str], arrays: Collection[str]) -> Iterator[str]:
-    """A sentence for the columns under other names than are declared, and each variable that goes unused
-    as it is a parameter."""
-    if new := renamed(inputs, arrays):
-        each = ", ".join(f"`{printable(column)}` is read as `{name}`" for column, name in new.items())
-        yield f"{inputs.label_of(next(iter(new)))}: the column {each}."
+def unread(inputs: Inputs, parameters: Iterable[str]) -> Iterator[str]:
+    """A sentence for each variable that goes unused as it is a parameter."""
     for name in parameters:
         if name in inputs.values:
             message = f"{inputs.label_of(name)}: `{name}` is not used; the program declares it in parameters."

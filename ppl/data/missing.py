@@ -1,13 +1,17 @@
-"""Missing values among data: `null`, NA and NaN."""
+"""Missing values among data, `null`, NA and NaN: where they are, and tables without such rows."""
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ppl.data.inputs import Inputs, RowCount
+from ppl.data.levels import whole
 from ppl.data.shares import Share
 from ppl.data.values import Misfit, Numbers, is_masked, is_missing, layers
-from ppl.records import dataclass
+from ppl.errors import DataError
+from ppl.records import dataclass, replace
 
 
 @dataclass(frozen=True)
@@ -36,3 +40,53 @@ def as_floats(value: Any) -> Numbers | None:
         return np.array([np.nan if is_missing(leaf) else leaf for leaf in leaves], float).reshape(shape)
     except (Misfit, TypeError, ValueError, OverflowError):
         return None
+
+
+# --- Rows ----------------------------------------------------------------------------------------
+
+
+def complete_rows(inputs: Inputs, declared: Collection[str]) -> Inputs:
+    """The inputs without the rows of tables in which a declared column is missing; a note counts them.
+
+    Raises:
+        DataError: no row is complete.
+    """
+    for count in dict.fromkeys(rows.count for rows in inputs.columns.values()):
+        table = [name for name, rows in inputs.columns.items() if rows.count == count]
+        missing = {name: missing_rows(inputs.values[name]) for name in table if name in declared}
+        incomplete = {name: rows for name, rows in missing.items() if rows.any()}
+        if incomplete:
+            inputs = with_rows(inputs, table, incomplete)
+    return inputs
+
+
+def missing_rows(column: Any) -> NDArray[np.bool_]:
+    """Which entries of a column are missing."""
+    if isinstance(column, np.ndarray) and column.dtype.kind in "iufb" and not is_masked(column):
+        return np.asarray(column != column)
+    _, leaves = layers("data", whole(column))
+    return np.array([is_missing(leaf) or leaf != leaf for leaf in leaves])
+
+
+def with_rows(inputs: Inputs, table: Collection[str], incomplete: dict[str, NDArray[np.bool_]]) -> Inputs:
+    """The inputs without the rows of a table that are incomplete."""
+    dropped = np.any([*incomplete.values()], axis=0)
+    kept = np.flatnonzero(~dropped)
+    each = ", ".join(f"{name} ({rows.sum()})" for name, rows in incomplete.items())
+    where = inputs.label_of(next(iter(incomplete)))
+    if not kept.size:
+        raise DataError(f"{where}: no row is complete; values are missing in {each}", code="PPL905")
+    note = f"{where}: {dropped.sum()} of {dropped.size} rows were left out, with missing values in {each}."
+    values, columns = dict(inputs.values), dict(inputs.columns)
+    for name in table:
+        values[name] = taken(values[name], kept)
+        lines = columns[name].lines
+        columns[name] = RowCount(kept.size, [lines[k] for k in kept.tolist()] if len(lines) else ())
+    return replace(inputs, values=values, columns=columns, notes=(*inputs.notes, note))
+
+
+def taken(column: Any, rows: NDArray[np.intp]) -> Any:
+    """Some entries of a list, of an array, or of a column of pandas, polars or Arrow."""
+    if isinstance(column, list):
+        return [column[k] for k in rows]
+    return column.gather(rows) if hasattr(column, "gather") else column.take(rows)

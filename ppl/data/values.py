@@ -16,7 +16,10 @@ from ppl.stdlib.constraints.sentences import position
 Numbers = NDArray[Any]
 MOST_AXES = 64
 """NumPy's limit."""
-TO_MODEL = '; leave out rows with missing values, or make these parameters: --missing model (missing="model")'
+TO_MODEL = (
+    "; --missing drop leaves out such rows of a table, --missing model makes missing values parameters (in "
+    'Python missing="drop", "model")'
+)
 """What to do about a missing value, by the command line and in Python."""
 DATES = '; count days, as in frame["{name}"] = (frame["{name}"] - frame["{name}"].min()).dt.days'
 """What to do about dates."""
@@ -211,6 +214,8 @@ def described(leaf: Any) -> str:
             return "null"
         case bool():
             return f"{str(leaf).lower()} (a boolean; write 0 or 1)"
+        case str() if not leaf.strip():
+            return "empty"
         case str():
             return f"the string {json.dumps(leaf[:40], ensure_ascii=False)}"
         case Mapping():

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from ppl.compilation.traits import Traits
 from ppl.data import ExpectedData, Frame, Inputs, load_data, with_declared_names
 from ppl.data.blocks import is_mapped
 from ppl.data.levels import Bounds, coded, with_sizes
+from ppl.data.missing import complete_rows
 from ppl.data.shares import shared_names
 from ppl.data.values import shape_of
 from ppl.density.conditioning import reader_of
@@ -285,15 +286,15 @@ def conditioned(
     model: CompiledProgram,
     data: Inputs | Mapping[str, Any] | Frame | str | Path,
     seed: int,
-    missing: bool = False,
-) -> tuple[CompiledProgram, Data, Mapping[str, Any]]:
-    """The model, its data, and the values that were given for them; see Model.condition.
-
-    With `missing` values that are missing are parameters of the model.
-    """
+    missing: Literal["refuse", "model", "drop"] = "refuse",
+) -> tuple[CompiledProgram, Data, Inputs]:
+    """The model, its data, and what was given for them; see Model.condition."""
     keep_freed_memory()
-    inputs = with_sizes(as_declared(model, load_data(data)), bounds_of(model))
-    if missing:
+    inputs = with_declared_names(load_data(data), columns_of(model))
+    if missing == "drop":
+        inputs = complete_rows(inputs, columns_of(model))
+    inputs = with_sizes(as_declared(model, inputs), bounds_of(model))
+    if missing == "model":
         from ppl.density.missing import holes_of, without_holes
 
         if holes := holes_of(model.compilation.checked[0], inputs):
@@ -311,4 +312,4 @@ def conditioned(
         if special is not model.compilation:
             model = replace(model, compilation=special)
             d = model.data_of(inputs, seed)
-    return model, d, inputs.values
+    return model, d, inputs

@@ -80,6 +80,8 @@ class LogDensity:
     data: Mapping[str, Any]
     earlier: Earlier | None = None
     """What an earlier fit knows, in place of the prior; then the data are those of new rows."""
+    notes: tuple[str, ...] = ()
+    """What became of columns and rows of the data."""
     targets: dict[Any, Any] = field(init=False, default_factory=dict)
     """The targets by JAX, once made: by Jacobian, device and fast compilation, or by rows and device."""
     log_joints: dict[tuple[bool, bool], LogJoint | UpdatedJoint] = field(init=False, default_factory=dict)
@@ -100,7 +102,8 @@ class LogDensity:
         # The caller may have changed the arrays that were given.
         own = {name for name, value in self.data.items() if isinstance(value, Factor)}
         nonempty = {name: value for name, value in read.items() if np.size(value) and name not in own}
-        return conditioned_anew, (self.model, {**self.data, **nonempty}, self.d.seed__, self.earlier)
+        data = {**self.data, **nonempty}
+        return conditioned_anew, (self.model, data, self.d.seed__, self.earlier, self.notes)
 
     @property
     def observed(self) -> Mapping[str, Any]:
@@ -578,6 +581,8 @@ class OfPosterior(Target):
         return self.posterior.explain(u)
 
 
-def conditioned_anew(model: Any, data: Mapping[str, Any], seed: int, earlier: Earlier | None) -> Any:
+def conditioned_anew(
+    model: Any, data: Mapping[str, Any], seed: int, earlier: Earlier | None, notes: tuple[str, ...]
+) -> Any:
     """The posterior of a model that was compiled anew."""
-    return replace(model.condition(data, seed), earlier=earlier)
+    return replace(model.condition(data, seed), earlier=earlier, notes=notes)

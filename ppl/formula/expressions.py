@@ -94,5 +94,5 @@ def shifted(inner: ExpressionText, centre: float, sd: float) -> ExpressionText:
 
 def number(x: float, digits: int) -> str:
     """A number with as many significant digits, as the language writes it: real beyond its ints."""
-    text = f"{float(f'{x:.{digits}g}'):.15g}"
+    text = f"{float(f'{x:.{digits}g}') + 0.0:.15g}"  # -0 as 0
     return f"{text}.0" if abs(x) > LARGEST_INT and text.lstrip("-").isdigit() else text

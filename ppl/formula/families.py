@@ -75,6 +75,7 @@ def mean(y: Numbers, exposure: Numbers) -> float:
 
 
 SIGMA = Prior("sigma", "<lower=0>", "student_t(4, 0, {sd})", "the sd of {outcome}")
+SCALE = replace(SIGMA, comment="the scale of {outcome}")
 NU = Prior("nu", "<lower=0>", "gamma(2, 0.1)", "degrees of freedom: small for heavy tails")
 PHI = Prior("phi", "<lower=0>", "cauchy(0, 1)", "the variance is mean + mean^2 / phi")
 SHAPE = Prior("shape", "<lower=0>", "cauchy(0, 1)", "the variance is mean^2 / shape")
@@ -109,7 +110,7 @@ POISSON = Family(COUNTS, "poisson_log(eta)", WHOLE, whole, scale="log mean", loc
 
 FAMILIES: Mapping[str, Family] = {
     "gaussian": GAUSSIAN,
-    "student": replace(GAUSSIAN, statement="student_t(nu, mu, sigma)", scale="location", others=(SIGMA, NU)),
+    "student": replace(GAUSSIAN, statement="student_t(nu, mu, sigma)", scale="location", others=(SCALE, NU)),
     "bernoulli": BERNOULLI,
     "binomial": replace(
         BERNOULLI,

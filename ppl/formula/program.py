@@ -20,6 +20,8 @@ LONGEST_LINE = 100
 """A comment that makes a line longer stands above it."""
 MOST_TERMS = 100
 """Terms of one statement: the checker follows a sum to a bounded depth."""
+DROPPED = "--missing drop"
+"""The option that leaves incomplete rows out."""
 WORDS = re.compile(r"\w+|\W+")
 
 
@@ -48,13 +50,14 @@ def distinct(wanted: Sequence[str], taken: Iterable[str]) -> list[str]:
 def written(terms: Terms, family: Family, inputs: Inputs) -> str:
     """The program of these terms, whose names are none of the data's."""
     program = Program(terms, family, frozenset(inputs.values))
+    incomplete = len(inputs.values[terms.outcome]) - len(terms.frame)
     blocks = {
         "data": program.data(),
         "transformed data": program.sizes_from_numbers(),
         "parameters": program.parameters(),
         "model": program.model(),
     }
-    head = "\n".join(map(comment, program.about(inputs.label)))
+    head = "\n".join(map(comment, program.about(inputs.label, incomplete)))
     body = "\n".join(
         f"{name} {{\n{chr(10).join(lines)}\n}}" for name, block in blocks.items() if (lines := [*block])
     )
@@ -91,10 +94,12 @@ class Program:
 
     # --- Declarations ----------------------------------------------------------------------------
 
-    def about(self, label: str) -> Iterator[str]:
-        """What the program is of."""
+    def about(self, label: str, incomplete: int) -> Iterator[str]:
+        """What the program is of: all rows of the data but the incomplete ones."""
         yield self.terms.formula
         yield f"Written by `ppl new --formula` for {len(self.terms.frame)} rows of {label}."
+        if incomplete:
+            yield f"{incomplete} rows have missing values: {DROPPED} leaves them out."
         products = [effect for effect in self.terms.effects if effect.is_product]
         grouped = [g.effect for g in self.terms.grouped]
         for name in far_from_zero((*products, *grouped), self.terms.coding, self.terms.frame):

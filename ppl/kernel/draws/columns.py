@@ -13,9 +13,9 @@ from ppl.kernel.draws.names import NO_LABELS, PARTS, Labels, variable_of
 Floats = NDArray[np.float64]
 
 
-def missing_of(columns: Iterable[str], data: Collection[str]) -> Literal["refuse", "model"]:
-    """How to give the data that draws with these columns are of: a column of data is a missing value."""
-    return "model" if {*map(variable_of, columns)} & {*data} else "refuse"
+def missing_of(columns: Iterable[str], data: Collection[str]) -> Literal["model", "drop"]:
+    """What became of missing data in a fit with these columns: a column of data is a missing value."""
+    return "model" if {*map(variable_of, columns)} & {*data} else "drop"
 
 
 def split_part(column: str) -> tuple[str, str]:

@@ -717,7 +717,7 @@ class Conditions(Protocol):
     """A compiled program that can be given data."""
 
     def condition(
-        self, data: Any, seed: int = 0, missing: Literal["refuse", "model"] = "refuse"
+        self, data: Any, seed: int = 0, missing: Literal["refuse", "model", "drop"] = "refuse"
     ) -> LogDensity: ...
 
     @property

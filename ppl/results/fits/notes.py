@@ -11,10 +11,12 @@ from ppl.density.log_density import LogDensity
 
 
 def codes(posterior: LogDensity) -> tuple[str, ...]:
-    """Which number stands for which level, of factors that index no variable."""
+    """What became of columns and rows, and which number stands for which level of factors that index no
+    variable."""
     shown = {axis for axes in posterior.labels.dims.values() for axis in axes}
     factors = {name: value for name, value in posterior.data.items() if isinstance(value, Factor)}
-    return tuple(f"`{name}`: {f.sentence}." for name, f in factors.items() if name not in shown)
+    coded = (f"`{name}`: {f.sentence}." for name, f in factors.items() if name not in shown)
+    return (*posterior.notes, *coded)
 
 
 def non_centred_forms(model: CompiledProgram) -> tuple[str, ...]:
