@@ -7,8 +7,7 @@ modules in them that hold special functions, LAPACK and BLAS take a hundredth.
 import sys
 from functools import cache
 from importlib import import_module
-from importlib.machinery import PathFinder
-from importlib.util import module_from_spec, spec_from_file_location
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -16,7 +15,8 @@ from typing import Any
 HEAVY = ("autograd.scipy.linalg", "autograd.scipy.special")
 """Modules of a package that itself imports scipy.stats, scipy.signal and scipy.integrate: a second."""
 EXTENSIONS = ("scipy.special._ufuncs", "scipy.linalg._flapack", "scipy.linalg._fblas")
-"""Extension modules that need nothing of the package that they are in, though Python imports that first."""
+"""Extension modules that need nothing of the packages that they are in, though Python imports these first."""
+PACKAGES = ("scipy.special", "scipy.linalg")
 
 
 class Later(ModuleType):
@@ -25,6 +25,8 @@ class Later(ModuleType):
     def __getattr__(self, attribute: str) -> Any:
         if sys.modules.get(self.__name__) is self:
             del sys.modules[self.__name__]
+            whole = import_module(self.__name__)
+            vars(whole).update(vars(self) | vars(whole))  # with modules in it that have been imported
         return getattr(import_module(self.__name__), attribute)
 
     def __dir__(self) -> list[str]:
@@ -36,14 +38,17 @@ def imported(name: str) -> ModuleType:
     """The module; one of EXTENSIONS or HEAVY without its package, unless that has been imported."""
     if name in HEAVY and name not in sys.modules:
         return _alone(name)
-    package = name.rpartition(".")[0]
-    if name in EXTENSIONS and package not in sys.modules:
-        sys.modules.setdefault(package, _later(package))
+    if name in EXTENSIONS:
+        for package in (
+            PACKAGES if sys.platform == "win32" else ("scipy", *PACKAGES)
+        ):  # whose libraries it finds
+            if package not in sys.modules:
+                sys.modules.setdefault(package, _later(package))
     return import_module(name)
 
 
 def _later(package: str) -> ModuleType:
-    spec = PathFinder.find_spec(package, import_module(package.partition(".")[0]).__path__)
+    spec = find_spec(package)
     assert spec is not None
     module = module_from_spec(spec)
     module.__class__ = Later

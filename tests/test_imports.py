@@ -171,8 +171,9 @@ COMPILED_ONLY = """\
 import sys
 from ppl.late import blas, lapack, special
 value = special.digamma(0.3), special.ndtri(0.3), lapack.dpotrf([[4.0]])[0], blas.ddot([1.0], [2.0])
-packages = {"scipy.special._basic", "scipy.linalg._basic"} & set(sys.modules)
+packages = {"scipy.special._basic", "scipy.linalg._basic", "scipy._lib._pep440"} & set(sys.modules)
 import scipy.special, scipy.linalg
+assert scipy.__version__ and scipy._lib
 from scipy import special as other
 assert "logsumexp" in dir(other)
 assert other.ndtri is special.ndtri and scipy.special.zeta is special.zeta and other.logsumexp([0]) == 0
