@@ -32,10 +32,10 @@ def test_a_metric_speeds_up_the_means_and_changes_them_not():
 
 
 @pytest.mark.parametrize("dim", [1, 3, 10])
-def test_noise_is_centred_and_white(dim):
-    z = fixed_noise(64, dim, rng())
-    np.testing.assert_allclose(z.mean(axis=0), 0, atol=1e-12)
-    np.testing.assert_allclose(z.T @ z / 64, np.eye(dim), atol=1e-12)
+def test_noise_is_centred_and_white_in_each_set(dim):
+    for z in fixed_noise(64, dim, rng(), 3).reshape(3, 64, dim):
+        np.testing.assert_allclose(z.mean(axis=0), 0, atol=1e-12)
+        np.testing.assert_allclose(z.T @ z / 64, np.eye(dim), atol=1e-12)
 
 
 def test_noise_in_more_dimensions_than_points_has_unit_variances():
@@ -166,7 +166,7 @@ def test_a_sobol_point_at_zero_is_a_finite_draw(dim, monkeypatch):
     """One point in 2^30 is: one fit in some thousands would fail."""
     cells = np.tile(np.arange(16)[:, None] / 16, dim)
     points = rng().permuted(cells, axis=0)
-    monkeypatch.setattr(fixed_draws, "sobol", lambda n, dim, rng: points)
+    monkeypatch.setattr(fixed_draws, "sobol", lambda n, dim, rng, sets: points)
     monkeypatch.setattr(qmc.Sobol, "random", lambda self, n: points)
     z = fixed_noise(16, dim, rng())
     assert np.isfinite(z).all()

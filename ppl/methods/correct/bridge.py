@@ -112,7 +112,7 @@ def bridged(
     target: Target, start: Reference, of_p: Array, size: float, count: int, rng: np.random.Generator
 ) -> Evidence:
     """By `count` draws of the start, and log p - log q at draws of p that are worth so many."""
-    u = np.concatenate([start.draws(count // SETS, rng) for _ in range(SETS)])
+    u = start.draws(count // SETS, rng, SETS)
     with np.errstate(all="ignore"):
         log_p = finite(target.log_densities(u))
     return bridge_sampling(of_p, log_p - start.log_densities(u), size, SETS)

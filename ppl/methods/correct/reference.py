@@ -21,12 +21,12 @@ class Reference:
     def dim(self) -> int:
         return len(self.parts[0].mean)
 
-    def draws(self, n: int, rng: np.random.Generator) -> Array:
-        """n quasi-random points, n a power of two, as many of each Gaussian."""
-        z = fixed_noise(n, self.dim, rng)
-        own = rng.permutation(n) % len(self.parts)
+    def draws(self, n: int, rng: np.random.Generator, sets: int = 1) -> Array:
+        """Independent sets of n quasi-random points each, n a power of two, as many of each Gaussian."""
+        z = fixed_noise(n, self.dim, rng, sets)
+        own = np.concatenate([rng.permutation(n) for _ in range(sets)]) % len(self.parts)
         each = np.stack([part.draws(z) for part in self.parts])
-        drawn = np.asarray(each[own, np.arange(n)])
+        drawn = np.asarray(each[own, np.arange(len(z))])
         return self.margins.back(drawn) if self.margins else drawn
 
     def log_densities(self, u: Array) -> Array:

@@ -21,29 +21,29 @@ SOBOL_SPACING = 2.0**-SOBOL_BITS
 
 # What the first bit after the point stands for, the second, and so on, in units of 2^-bits.
 MAGNITUDES = 1 << np.arange(SOBOL_BITS - 1, -1, -1, dtype=np.uint32)
+LOWER = np.tri(SOBOL_BITS, k=-1, dtype=bool)
+DIAGONAL = np.eye(SOBOL_BITS, dtype=np.uint32)
 
 TABLE = files(__package__).joinpath("sobol_directions.txt").read_text(encoding="utf-8").splitlines()
 DIRECTIONS = tuple(row for row in TABLE if row[0] != "#")
 MOST_DIMENSIONS = 1 + len(DIRECTIONS)
 
 
-def sobol(n: int, dim: int, rng: np.random.Generator) -> Array:
-    """n points (n, dim) of [0, 1)^dim, n a power of two, dim at most `MOST_DIMENSIONS`.
+def sobol(n: int, dim: int, rng: np.random.Generator, sets: int = 1) -> Array:
+    """Sets of n points each (sets * n, dim) of [0, 1)^dim, n a power of two, dim at most `MOST_DIMENSIONS`.
 
     Scrambled by random lower-triangular matrices and a shift (Matousek 1998), with the numbers of a generator
-    that is spawned from `rng`, in SciPy's order.
+    that is spawned from `rng`, in SciPy's order. Sets share the matrices; each has a shift of its own.
     """
     (rng,) = rng.spawn(1)
     shift = rng.integers(2, size=(dim, SOBOL_BITS), dtype=np.uint32) @ MAGNITUDES[::-1]
-    matrices = np.tril(rng.integers(2, size=(dim, SOBOL_BITS, SOBOL_BITS), dtype=np.uint32))
-    matrices[:, range(SOBOL_BITS), range(SOBOL_BITS)] = 1
-    directions = _scrambled(_directions(dim)[:, : (n - 1).bit_length()], matrices)
-    order = np.arange(n, dtype=np.uint32)
-    gray = order ^ (order >> 1)
-    points = np.repeat(shift[None], n, axis=0)
-    for k, direction in enumerate(directions.T):
-        points ^= (gray >> k & 1)[:, None] * direction
-    return np.asarray(points * SOBOL_SPACING)
+    matrices = rng.integers(2, size=(dim, SOBOL_BITS, SOBOL_BITS), dtype=np.uint32)
+    others = rng.integers(1 << SOBOL_BITS, size=(sets - 1, dim), dtype=np.uint32)
+    points = np.zeros((n, dim), dtype=np.uint32)
+    for k, direction in enumerate(_scrambled(_directions(dim)[:, : (n - 1).bit_length()], matrices).T):
+        points[1 << k : 2 << k] = points[: 1 << k][::-1] ^ direction  # in the order of a Gray code
+    points = points ^ np.vstack([shift, others])[:, None]
+    return np.asarray(points.reshape(-1, dim) * SOBOL_SPACING)
 
 
 @cache
@@ -63,6 +63,10 @@ def _directions(dim: int) -> Bits:
 
 
 def _scrambled(directions: Bits, matrices: Bits) -> Bits:
-    """Each direction's bits (dim, k) multiplied by the matrix (bits, bits) of its dimension, modulo 2."""
-    bits = ((directions[..., None] & MAGNITUDES) > 0).astype(float)
-    return np.asarray((bits @ matrices.mT % 2).astype(np.uint32) @ MAGNITUDES)
+    """Directions (dim, k) multiplied by the lower triangle of the matrix (bits, bits) of their dimension,
+    modulo 2: the exclusive or of its columns where a direction has a bit, which is among the first k.
+    """
+    count = directions.shape[1]
+    columns = MAGNITUDES @ np.where(LOWER, matrices, DIAGONAL)[..., :count]
+    bits = (directions[..., None] & MAGNITUDES[:count]) > 0
+    return np.asarray(np.bitwise_xor.reduce(columns[:, None] * bits, axis=-1))

@@ -162,21 +162,25 @@ def _outcome(n: int, shift: float, maximum: Maximum, tolerance: float) -> Outcom
     return Outcome(Ending.BUDGET_REACHED, f"doubling the draws to {n} still changed a mean by {shift:.2g} sd")
 
 
-def fixed_noise(n: int, dim: int, rng: np.random.Generator) -> Array:
-    """n standard normal points (n, dim) from a scrambled Sobol sequence, with sample mean 0 and covariance I.
+def fixed_noise(n: int, dim: int, rng: np.random.Generator, sets: int = 1) -> Array:
+    """Standard normal points (sets * n, dim) from scrambled Sobol sequences, each set of n with sample mean 0
+    and covariance I.
 
     n is a power of two. With too few points to whiten, each coordinate is only scaled to variance 1.
     """
     if dim <= MOST_DIMENSIONS:
-        z = _normal(sobol(n, dim, rng))
+        z = _normal(sobol(n, dim, rng, sets))
     elif dim <= stats.qmc.Sobol.MAXDIM:
-        z = _normal(stats.qmc.Sobol(dim, seed=rng).random(n))
+        z = _normal(np.concatenate([stats.qmc.Sobol(dim, seed=rng).random(n) for _ in range(sets)]))
     else:
-        z = rng.standard_normal((n, dim))
-    z = z - z.mean(axis=0)
+        z = rng.standard_normal((sets * n, dim))
+    z = z.reshape(sets, n, dim)
+    z = z - z.mean(axis=1, keepdims=True)
     if n <= 2 * dim:
-        return np.asarray(z / z.std(axis=0))
-    return np.asarray(np.linalg.solve(np.linalg.cholesky(z.T @ z / n), z.T).T)
+        white = z / z.std(axis=1, keepdims=True)
+    else:
+        white = z @ np.linalg.inv(np.linalg.cholesky(z.mT @ z / n)).mT
+    return np.asarray(white.reshape(-1, dim))
 
 
 def _normal(points: Array) -> Array:
