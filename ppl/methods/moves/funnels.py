@@ -7,7 +7,7 @@ coordinates of a chain are what is left of it: Parno and Marzouk (2018), "Transp
 chain Monte Carlo", SIAM/ASA J. Uncertainty Quantification 6. Whatever the fit, moves leave the target exact.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -222,7 +222,7 @@ def funnels_of(u: Array) -> Funnels | None:
     own, other = (thinned(x[:, k::2].reshape(-1, dim)) for k in range(2))
     ends = Ends.of(np.concatenate([own, other]))
     first = drivers_of(ends, set())
-    both = first, drivers_of(ends, {j for drivers in first.values() for j in drivers})
+    both = first, drivers_of(ends, {driver.place for driver in first.values()})
     some = max(
         (fits_of(own, other, drivers) for drivers in both), key=lambda fits: sum(fit.gain for fit in fits)
     )
@@ -232,10 +232,10 @@ def funnels_of(u: Array) -> Funnels | None:
     return Funnels(centre, sds, driven, slopes, offsets, data, narrow, wide)
 
 
-def fits_of(x: Array, judged: Array, drivers: dict[int, list[int]]) -> list[Fit]:
+def fits_of(x: Array, judged: Array, drivers: Mapping[int, "Driver"]) -> list[Fit]:
     """Of coordinates by their drivers, those that gain."""
     others = [k for k in range(x.shape[1]) if k not in drivers]
-    fits = [fitted(x, judged, i, own, others) for i, own in drivers.items()]
+    fits = [fitted(x, judged, i, driver, others) for i, driver in drivers.items()]
     return [fit for fit in fits if fit.gain > FUNNELS.gain]
 
 
@@ -260,8 +260,7 @@ class Ends(NamedTuple):
         count, whole, order = max(int(FUNNELS.end * n), 1), precisions(x), np.argsort(x, axis=0)
         places, narrowing = np.array([order[:count], order[-count:]]), np.zeros((2, dim, dim))
         for j in likely_drivers(x, places):
-            for end in range(2):
-                narrowing[end, :, j] = np.sqrt(precisions(x[places[end, :, j]]) / whole)
+            narrowing[:, :, j] = np.sqrt(precisions(x[places[:, :, j]]) / whole)
             narrowing[:, j, j] = 0.0
         return cls(x, places, narrowing, whole)
 
@@ -271,8 +270,15 @@ class Ends(NamedTuple):
         return FUNNELS.narrowing * float(np.exp(FUNNELS.errors / np.sqrt(2 * self.places.shape[1])))
 
 
-def drivers_of(ends: Ends, never: set[int]) -> dict[int, list[int]]:
-    """The drivers of each coordinate that is driven; some are `never` drivers, and no driver is driven."""
+class Driver(NamedTuple):
+    """The place of a coordinate that drives another, and the sign of the slope of its log precision."""
+
+    place: int
+    sign: float
+
+
+def drivers_of(ends: Ends, never: set[int]) -> dict[int, Driver]:
+    """The driver of each coordinate that is driven; some are `never` drivers, and no driver is driven."""
     most = ends.narrowing.max(axis=0)
     strong = most > ends.least
     strong[:, list(never)] = False
@@ -286,7 +292,9 @@ def drivers_of(ends: Ends, never: set[int]) -> dict[int, list[int]]:
             drivers.append(j)
             driven |= set(narrow) - set(what_the_others_follow(at, narrow, ends))
     some = sorted(driven - set(drivers), key=lambda i: -total[i].max())[: FUNNELS.most_fits]
-    return {i: [max((j for j in drivers if strong[i, j]), key=lambda j: total[i, j])] for i in some}
+    by = {i: max((j for j in drivers if strong[i, j]), key=lambda j: total[i, j]) for i in some}
+    low, high = ends.narrowing
+    return {i: Driver(j, 1.0 if high[i, j] > low[i, j] else -1.0) for i, j in by.items()}
 
 
 def likely_drivers(x: Array, places: NDArray[np.intp]) -> list[int]:
@@ -307,11 +315,16 @@ def likely_drivers(x: Array, places: NDArray[np.intp]) -> list[int]:
 
 
 def precisions(x: Array) -> Array:
-    """One over the variance of each coordinate (dim,) given all others, correlations shrunk."""
-    n, dim = x.shape
-    covariance, shrink = np.cov(x.T), dim / (dim + n)
-    covariance = (1 - shrink) * covariance + np.diag(shrink * np.diag(covariance) + 1e-12)
-    return np.asarray(np.diag(np.linalg.inv(covariance)))
+    """One over the variance of each coordinate (..., dim) of points x (..., n, dim) given all others,
+    correlations shrunk.
+    """
+    n, dim = x.shape[-2:]
+    off, shrink = x - x.mean(axis=-2, keepdims=True), dim / (dim + n)
+    covariance, own = off.mT @ off / (n - 1), range(dim)
+    diagonal = covariance[..., own, own] + 1e-12
+    covariance *= 1 - shrink
+    covariance[..., own, own] = diagonal
+    return np.asarray(np.linalg.inv(covariance)[..., own, own])
 
 
 def what_the_others_follow(x: Array, narrow: Sequence[int], ends: Ends) -> list[int]:
@@ -344,17 +357,15 @@ def without(covariance: Array, k: int) -> Array:
     return np.asarray(covariance - np.outer(column, column) / max(covariance[k, k], 1e-12))
 
 
-def fitted(x: Array, judged: Array, i: int, drivers: Sequence[int], others: Sequence[int]) -> Fit:
-    """Coordinate i of x (n, dim) given its drivers, by Fisher scoring, and judged by other positions.
+def fitted(x: Array, judged: Array, i: int, driver: Driver, others: Sequence[int]) -> Fit:
+    """Coordinate i of x (n, dim) given its driver, by Fisher scoring, and judged by other positions.
 
     One driver after the other is added while the other positions gain.
     """
-    features, drivers = chosen_features(x, i, drivers, others), list(drivers)
+    features, drivers = chosen_features(x, i, driver.place, others), [driver.place]
     own, other = (DrivenCoordinate.of(each, i, drivers, features) for each in (x, judged))
     (_, variance), (off, judged_variance) = gaussian_of(own), gaussian_of(other)
-    start = [-np.log(variance) - 1.0, -np.log(variance) - 2.0]
-    signs = (np.array([*start, *([3.0 * sign] * len(drivers))]) for sign in (-1.0, 1.0))
-    best = max((scored(own, theta) for theta in signs), key=lambda each: each.value)
+    best = scored(own, np.array([-np.log(variance) - 1, -np.log(variance) - 2, 3 * driver.sign]))
     gaussian = -0.5 * (off**2 / judged_variance + np.log(judged_variance))
     gain = sure(other.log_likelihoods(best) - gaussian)
     while len(drivers) < FUNNELS.drivers_of_one and gain > 0:
@@ -396,15 +407,23 @@ def fit_of(
     return Fit(i, slopes, offset, float(np.exp(own)), narrow, wide, gain)
 
 
-def chosen_features(x: Array, i: int, drivers: Sequence[int], others: Sequence[int]) -> list[int]:
-    """Those of the others whose correlation with coordinate i is largest at an end of its first driver."""
-    rest = [k for k in others if k not in drivers and k != i]
-    if not rest or not drivers:
+def chosen_features(x: Array, i: int, driver: int, others: Sequence[int]) -> list[int]:
+    """Those of the others whose correlation with coordinate i is largest at an end of its driver."""
+    rest = [k for k in others if k not in (driver, i)]
+    if not rest:
         return rest
-    order, count = np.argsort(x[:, drivers[0]]), max(int(FUNNELS.end * len(x)), 2)
+    order, count = np.argsort(x[:, driver]), max(int(FUNNELS.end * len(x)), 2)
     ends = (x[order[:count]], x[order[-count:]], x)
-    sizes = np.max([np.abs(np.nan_to_num(np.asarray(np.corrcoef(part.T))[i, rest])) for part in ends], axis=0)
+    sizes = np.max([np.abs(correlations(part, i)[rest]) for part in ends], axis=0)
     return [rest[k] for k in np.argsort(-sizes, kind="stable")[: FUNNELS.features]]
+
+
+def correlations(x: Array, i: int) -> Array:
+    """Those of coordinate i of x (n, dim) with each (dim,); 0 with one that is constant."""
+    off = x - x.mean(axis=0)
+    return np.asarray(
+        off[:, i] @ off / np.maximum(np.sqrt((off**2).sum(axis=0) * (off[:, i] ** 2).sum()), 1e-300)
+    )
 
 
 class DrivenCoordinate(NamedTuple):
@@ -458,8 +477,8 @@ class Scored(NamedTuple):
 def least_squares(design: Array, y: Array, weights: Array) -> Array:
     weighted = design * weights[:, None]
     square = weighted.T @ design
-    ridge = 1e-6 * np.trace(square) / len(square) * np.eye(len(square))
-    return np.asarray(np.linalg.solve(square + ridge, weighted.T @ y))
+    square.flat[:: len(square) + 1] += 1e-6 * square.trace() / len(square)
+    return np.asarray(np.linalg.solve(square, weighted.T @ y))
 
 
 def scored(given: DrivenCoordinate, theta: Array) -> Scored:
