@@ -567,7 +567,7 @@ def backward(end: VJPNode, roots: frozenset[VJPNode], adjoint: Array = ONE) -> d
 def _added(before: tuple[Array, bool] | None, part: Array) -> tuple[Array, bool]:
     """The sum of the adjoints of a node so far, and whether it may be changed in place."""
     if type(part) not in PLAIN or (before is not None and type(before[0]) not in PLAIN):
-        return add_outgrads(before, part)  # type: ignore[no-any-return]
+        return add_outgrads(before, part)
     if before is None:
         return part, False
     total, ours = before

@@ -30,7 +30,7 @@ class Later(ModuleType):
         return getattr(import_module(self.__name__), attribute)
 
     def __dir__(self) -> list[str]:
-        return self.__getattr__("__dir__")()  # type: ignore[no-any-return]
+        return self.__getattr__("__dir__")()
 
 
 @cache

@@ -54,8 +54,7 @@ class StoredProgram:
     def part(self, name: str, make: Callable[[], T]) -> T:
         """A part as stored; or made, and then stored unless it calls functions that are made for it."""
         if (text := self.store.read(name)) is not None:
-            stored: T = decoded(json.loads(text), self.sources)
-            return stored
+            return decoded(json.loads(text), self.sources)
         value = make()
         with suppress(NotStored, RecursionError):  # what nests too deeply could not be read
             text = json.dumps(encoded(value, self.sources), separators=(",", ":"))

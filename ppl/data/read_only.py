@@ -21,8 +21,7 @@ def room_for(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
     size = math.prod(shape) * np.dtype(dtype).itemsize
     buffer = np.empty(size + ALIGNMENT, dtype=np.uint8)
     start = -buffer.ctypes.data % ALIGNMENT
-    room: np.ndarray = buffer[start : start + size].view(dtype).reshape(shape)
-    return room
+    return buffer[start : start + size].view(dtype).reshape(shape)
 
 
 def read_only(array: np.ndarray) -> np.ndarray:

@@ -150,7 +150,7 @@ class CompiledProgram:
     @property
     def nodes(self) -> type[TapeNode]:
         """What the tapes of its densities are made of."""
-        return TapeNode  # type: ignore[no-any-return]
+        return TapeNode
 
     @property
     def plain(self) -> Module:

@@ -125,7 +125,7 @@ class Side:
     def pulled(self, floats: Sequence[Array], others: Sequence[Array], g: Sequence[Array]) -> list[Array]:
         """The adjoints of the floats."""
         _, back = jax.vjp(lambda x: [y for y in self(x, others) if is_float(y)], floats)
-        return back(g)[0]  # type: ignore[no-any-return]
+        return back(g)[0]
 
 
 def _cond(test: Array, then: Side, otherwise: Side, floats: Any, others: Any) -> list[Array]:
@@ -144,8 +144,7 @@ def _cond(test: Array, then: Side, otherwise: Side, floats: Any, others: Any) ->
 
     with_derivatives = jax.custom_vjp(value)
     with_derivatives.defvjp(forward, backward)
-    found: list[Array] = with_derivatives(test, floats, others)
-    return found
+    return with_derivatives(test, floats, others)
 
 
 # --- Loops ---------------------------------------------------------------------------------------

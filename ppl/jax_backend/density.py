@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import Any, cast
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -72,8 +72,7 @@ class Functions(ABC):
     @cached_property
     def _at_a_point(self) -> AnyFunction:
         """Value and gradient as a function that is traced once, whatever it is compiled in."""
-        traced_once: AnyFunction = jax.jit(self._value_and_gradient, static_argnums=(0, 1))
-        return traced_once
+        return jax.jit(self._value_and_gradient, static_argnums=(0, 1))
 
     def _value_and_gradient(self, shape: DataShape, jacobian: bool, arguments: list[Any], u: Any) -> Any:
         return as_one(*jax.value_and_grad(self.log_joint, argnums=3)(shape, jacobian, arguments, u))
@@ -131,7 +130,7 @@ def log_joint_of(code: Code, xp: Namespace, d: Data, u: Any, jacobian: bool, **m
 
 def density_of(model: CompiledProgram) -> Density:
     """The log density of a model, made once."""
-    return cast(Density, model.jax_cache.setdefault("density", Density(model.code(FOR_JAX))))
+    return model.jax_cache.setdefault("density", Density(model.code(FOR_JAX)))
 
 
 def prepared(model: CompiledProgram, d: Data) -> Data:

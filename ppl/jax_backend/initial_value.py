@@ -229,12 +229,11 @@ def _path(rate: Rate, method: Method, problem: Problem, steps: Steps, active: Ar
     now = Now(problem.t0, problem.start, h, zeros, zeros, zeros, zeros)
     states = jnp.full((draws, outputs, problem.start.shape[1]), jnp.nan)
     steps = steps._replace(reached=jnp.where(active[:, None], NO_STEP_TAKEN, steps.reached))
-    found: SolutionPath = jax.lax.while_loop(
+    return jax.lax.while_loop(
         lambda path: jnp.any(_on_the_way(problem, path.now)),
         partial(_round, rate, method, problem),
         SolutionPath(now, states, steps),
     )
-    return found
 
 
 def _on_the_way(problem: Problem, now: Now) -> Array:

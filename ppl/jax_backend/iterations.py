@@ -43,8 +43,7 @@ def unpacked(arrays: list[Array], like: IterationState) -> IterationState:
             continue
         begin, end = end, end + size
         found.append(short[begin:end].reshape(np.shape(leaf)).astype(np.result_type(leaf)))
-    state: IterationState = jax.tree_util.tree_unflatten(structure, found)
-    return state
+    return jax.tree_util.tree_unflatten(structure, found)
 
 
 LogDensities = Callable[[Array, Array], tuple[Array, Array]]

@@ -73,8 +73,7 @@ def jitted(
     f: Callable[..., Any], *static: int, profile: CompileProfile = CompileProfile.STANDARD
 ) -> Callable[..., Any]:
     """f compiled when it is first called; the arguments at the places `static` are part of the code."""
-    found: Callable[..., Any] = jax.jit(f, static_argnums=static, compiler_options=understood(profile))
-    return found
+    return jax.jit(f, static_argnums=static, compiler_options=understood(profile))
 
 
 def understood(profile: CompileProfile) -> dict[str, Any]:

@@ -58,7 +58,7 @@ def _in_batches(f: AnyFunction, products: int) -> AnyFunction:
         return found, jax.tree_util.tree_map(lambda _: True, found)
 
     one.def_vmap(mapped)
-    return one  # type: ignore[no-any-return]
+    return one
 
 
 def _cost(matrices: Sequence[Any]) -> int:

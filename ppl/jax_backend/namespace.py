@@ -241,8 +241,7 @@ def _settle(steps: Sequence[ScanStep], start: ScanState, most: int) -> ScanState
     zero = jnp.asarray(0)
     ends = jax.eval_shape(lambda: some(zero, start)[0])
     wide = tuple(jnp.broadcast_to(jnp.asarray(x, e.dtype), e.shape) for x, e in zip(start, ends, strict=True))
-    found: ScanState = jax.lax.while_loop(goes_on, after, (zero, jnp.asarray(True), wide))[2]
-    return found
+    return jax.lax.while_loop(goes_on, after, (zero, jnp.asarray(True), wide))[2]
 
 
 def _scan(
@@ -255,8 +254,7 @@ def _scan(
         return after, after
 
     first = tuple(jnp.asarray(x, dtype=float) for x in start)
-    found: tuple[Array, ...] = jax.lax.scan(one, first, tuple(map(jnp.asarray, entries)))[1]
-    return found
+    return jax.lax.scan(one, first, tuple(map(jnp.asarray, entries)))[1]
 
 
 _LAPACK = (

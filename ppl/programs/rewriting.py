@@ -119,7 +119,7 @@ def rewrite(node: AnyTree, f: Callable[[Any], Any], finish: Callable[[Any], Any]
     if not isinstance(node, ast.Node):
         return node
     if (found := f(node)) is not None:
-        return found  # type: ignore[no-any-return]
+        return found
     changes = {}
     for name in reversed(PARTS[type(node)]):
         value = getattr(node, name)

@@ -79,10 +79,8 @@ def is_univariate(d: Distribution) -> bool:
 
 def sample_variate(d: Distribution, rng: np.random.Generator, parameters: Sequence[Any]) -> float | int:
     if d.rng is not None:
-        drawn: float | int = np.asarray(d.rng(rng, *parameters)).item()
-        return drawn
-    found: float | int = SUPPORTS[d.args[0][1]].sample(rng, ()).item()
-    return found
+        return np.asarray(d.rng(rng, *parameters)).item()
+    return SUPPORTS[d.args[0][1]].sample(rng, ()).item()
 
 
 def sample_points(d: Distribution, n: int, seed: int = 1) -> Points:

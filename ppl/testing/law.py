@@ -26,8 +26,7 @@ def elementwise_slope(f: Callable[[Floats], Floats], x: Floats, low: float, high
 
 def _five_point(f: Callable[[Floats], Floats], x: Floats, h: Floats, length: Floats | float) -> Floats:
     """The derivative along h, a step of that length."""
-    slope: Floats = (8.0 * (f(x + h) - f(x - h)) - (f(x + 2 * h) - f(x - 2 * h))) / (12.0 * length)
-    return slope
+    return (8.0 * (f(x + h) - f(x - h)) - (f(x + 2 * h) - f(x - 2 * h))) / (12.0 * length)
 
 
 def slopes(f: Callable[[Any], float], x: Any) -> Floats:

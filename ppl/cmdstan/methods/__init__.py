@@ -7,5 +7,4 @@ from ppl.cmdstan.job import Job
 
 def run(method: str, job: Job) -> int:
     """The exit status of a method, whose file alone is imported."""
-    status: int = import_module(f"ppl.cmdstan.methods.{method}").run(job)
-    return status
+    return import_module(f"ppl.cmdstan.methods.{method}").run(job)

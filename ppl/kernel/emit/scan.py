@@ -63,7 +63,7 @@ def by_step(x: Array, of_draws: bool) -> Iterable[Array]:
     """The entries; plain numbers as Python's own, which compute faster."""
     if of_draws:
         return (x[:, t] for t in range(np.shape(x)[1]))
-    return x.tolist() if isinstance(x, np.ndarray) and x.ndim == 1 else x  # type: ignore[no-any-return]
+    return x.tolist() if isinstance(x, np.ndarray) and x.ndim == 1 else x
 
 
 def scan(

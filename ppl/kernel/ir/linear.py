@@ -123,8 +123,7 @@ def is_numbered_by(item: ir.IndexItem, v: str, changes: Callable[[str], bool]) -
 
 def int_sum(op: str, left: ir.Expr, right: ir.Expr) -> ir.Expr:
     """left + right, or left - right, of ints."""
-    folded: ir.Expr = fold(binary(op, left, right, INT))
-    return folded
+    return fold(binary(op, left, right, INT))
 
 
 def trips(lower: ir.Expr, upper: ir.Expr) -> ir.Expr:

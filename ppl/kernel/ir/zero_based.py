@@ -56,7 +56,7 @@ def count_from_zero(p: ir.Program) -> ir.Program:
                 return replace(node, picks=tuple(None if at is None else shifted(at, safe) for at in picks))
         return node
 
-    return rewrite(p, change)  # type: ignore[no-any-return]
+    return rewrite(p, change)
 
 
 def positive_names(p: ir.Program) -> Set[str]:

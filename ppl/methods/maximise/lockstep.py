@@ -28,7 +28,7 @@ def answered(density: EvaluateDensities, search: Search[T]) -> T:
         while True:
             asked = search.send(density(asked))
     except StopIteration as end:
-        return end.value  # type: ignore[no-any-return]
+        return end.value
 
 
 def in_lockstep(target: Target, searches: Sequence[Search[T]]) -> Iterator[tuple[int, T]]:

@@ -19,8 +19,7 @@ def log_sum_exp(x: ArrayLike, axis: int | None = None) -> Array:
         out = np.log1p(rest / count) + np.log(count) + top
         if not np.isfinite(out).all():
             out = np.where(np.isfinite(out), out, np.log(np.exp(x).sum(axis=axis, keepdims=True)))
-    total: Array = out.squeeze(axis=axis)[()]
-    return total
+    return out.squeeze(axis=axis)[()]
 
 
 def softmax(x: Array) -> Array:

@@ -34,7 +34,7 @@ RECIPES: Mapping[str, str] = {
 def recipe_of(algorithm: str) -> Recipe:
     """The recipe of a name in RECIPES."""
     module, _, function = RECIPES[algorithm].partition(":")
-    return getattr(import_module(f"{__name__}.{module}"), function)  # type: ignore[no-any-return]
+    return getattr(import_module(f"{__name__}.{module}"), function)
 
 
 def fit(

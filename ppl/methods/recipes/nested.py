@@ -56,5 +56,4 @@ def by_blocks(target: Target, init: Init, context: Context) -> Result:
             return result_of(target, family, family.start(starts[0]), path, context)
         except np.linalg.LinAlgError:
             raise Refused("its blocks are too nearly singular") from None
-    result: Result = blocks.resampled(target, weighted, context)
-    return result
+    return blocks.resampled(target, weighted, context)

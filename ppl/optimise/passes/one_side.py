@@ -31,7 +31,7 @@ def one_side(p: ir.Program, sides: Sides) -> ir.Program:
             n = replace(n, condition=conditions[id(n)])
         return with_parts(n, change)
 
-    return change(p)  # type: ignore[no-any-return]
+    return change(p)
 
 
 def branches(p: ir.Program) -> list[Branch]:

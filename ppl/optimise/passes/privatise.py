@@ -68,10 +68,7 @@ def starts_anew(s: ir.Stmt, d: ir.Declare) -> bool:
 def renamed(s: ir.Stmt, name: str, new: str) -> ir.Stmt:
     """The statement with another variable in place of one that it does not declare."""
     kinds = USERS | {ir.Assign}
-    changed: ir.Stmt = rewrite(
-        s, lambda n: replace(n, name=new) if type(n) in kinds and n.name == name else n
-    )
-    return changed
+    return rewrite(s, lambda n: replace(n, name=new) if type(n) in kinds and n.name == name else n)
 
 
 def declaration(s: ir.Stmt) -> ir.Declare | None:

@@ -72,8 +72,7 @@ def sum_of(s: ir.For, name: str) -> tuple[ir.Var, ir.Expr, ir.Stmts]:
 
 def replaced(e: ir.Expr, choice: ir.Select, side: ir.Expr) -> ir.Expr:
     """The expression where a choice takes one side."""
-    chosen: ir.Expr = rewrite(e, lambda n: side if n == choice else n)
-    return chosen
+    return rewrite(e, lambda n: side if n == choice else n)
 
 
 @dataclass(frozen=True)
@@ -115,8 +114,7 @@ class Steps:
 
     def at(self, e: ir.Expr, step: ir.Expr) -> ir.Expr:
         """An expression of ints at a step."""
-        entry: ir.Expr = substituted(e, {self.variable: step})
-        return entry
+        return substituted(e, {self.variable: step})
 
     def sum(self, e: ir.Expr, name: str) -> ir.Expr:
         """The sum of what each step adds: of entries of `name`, with the weights that a list has."""

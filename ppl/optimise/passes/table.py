@@ -29,7 +29,7 @@ class Pass:
     def function(self) -> Callable[..., Program]:
         module, _, name = self.place.rpartition(".")
         folder = "ppl" if "." in module else __package__
-        return getattr(LateModule(f"{folder}.{module}"), name)  # type: ignore[no-any-return]
+        return getattr(LateModule(f"{folder}.{module}"), name)
 
     @property
     def meaning(self) -> str:

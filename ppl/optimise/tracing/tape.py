@@ -136,8 +136,7 @@ class TapeWriter:
         lines = [*self.taken(), *checking, *pulling]
         text = "\n    ".join([f"def gradient({arguments}):", *lines, f"return {answer}"])
         exec(compile(text, "<compiled tape>", "exec"), self.bound)
-        gradient: Gradient = self.bound["gradient"]
-        return gradient
+        return self.bound["gradient"]
 
     def pull(self, roots: Sequence[Tracer], end: Tracer) -> None:
         """Lines that take the adjoint of the end back to the roots."""

@@ -459,8 +459,7 @@ class Fit(VariablesOfDraws):
         if self.settings.algorithm not in more.OF_SEVERAL_GAUSSIANS:
             return self.more(n, seed).draws()
         own = self._settings_for(n, seed)
-        columns: Floats = more.columns_of_more_draws(self.posterior, self.settings, own, self.result)
-        return columns
+        return more.columns_of_more_draws(self.posterior, self.settings, own, self.result)
 
     def _settings_for(self, n: int, seed: int | None) -> Settings:
         """The settings with n draws."""

@@ -46,8 +46,7 @@ class RowsInPart:
 def posterior_of(posterior: LogDensity, program: ast.Program, values: Mapping[str, Any]) -> LogDensity:
     """A program for new rows, in which no data of the fit are missing, with its data."""
     model: Any = posterior.model.of_program(program, missing=frozenset())
-    of_rows: LogDensity = model.condition(values)
-    return of_rows
+    return model.condition(values)
 
 
 @dataclass(frozen=True)

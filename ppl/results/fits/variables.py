@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -351,10 +351,9 @@ class VariablesOfDraws(api.Members, ABC):
             UnknownName: there is no such predictor.
             DataError, ModelError: as for `expected`.
         """
-        made: Effects = scenarios.effects(
+        return scenarios.effects(
             self.posterior, self.draws_u, self._summarised, predictor, by or "", at, seed
         )
-        return made
 
     @checks
     def contrast(
@@ -379,10 +378,7 @@ class VariablesOfDraws(api.Members, ABC):
             >>> list(fit.contrast({"x": [0, 1]}))
             ['difference_y', 'ratio_y', 'odds_ratio_y']
         """
-        made: ExpectedValues = scenarios.contrast(
-            self.posterior, self.draws_u, self._summarised, of, average, seed
-        )
-        return made
+        return scenarios.contrast(self.posterior, self.draws_u, self._summarised, of, average, seed)
 
     @checks
     def score(self, data: AnyData, outcome: str | None = None, seed: int = 1) -> dict[str, Floats]:
@@ -460,8 +456,7 @@ class VariablesOfDraws(api.Members, ABC):
 
     @cached_property
     def _by_row(self) -> "RowsByOutcome":
-        found: RowsByOutcome = by_row.log_likelihood(self.posterior, self.draws_u)
-        return found
+        return by_row.log_likelihood(self.posterior, self.draws_u)
 
     def _pointwise(self, outcome: str | Sequence[str] | None, name: str) -> list[LogLik]:
         """The log likelihood that is called `name` among the draws, else that which the program tells."""
@@ -506,8 +501,7 @@ class VariablesOfDraws(api.Members, ABC):
             >>> loo.outcome, loo.elpds.shape, bool(-34 < loo.elpd < -29)
             ('y', (8,), True)
         """
-        found: Loo | LooByOutcome = loo.loo_by_outcome(self._pointwise(outcome, log_lik), self.level)
-        return found
+        return loo.loo_by_outcome(self._pointwise(outcome, log_lik), self.level)
 
     @property
     def discrete(self) -> tuple[str, ...]:
@@ -533,7 +527,7 @@ class VariablesOfDraws(api.Members, ABC):
             (2,)
         """
         each: Floats = discrete.probabilities(self.posterior, self.draws_u, name)
-        return np.mean(each, axis=0)  # type: ignore[no-any-return]
+        return np.mean(each, axis=0)
 
     @checks
     def most_probable(self, name: str) -> Any:
@@ -560,8 +554,7 @@ class VariablesOfDraws(api.Members, ABC):
             >>> fit.plot.ppc(narrow=True).shape
             (5,)
         """
-        plots: Plots = pictures.Plots(self)
-        return plots
+        return pictures.Plots(self)
 
     @checks
     def draws_pd(self, vars: str | Sequence[str] | None = None) -> "pd.DataFrame":
@@ -592,7 +585,7 @@ class VariablesOfDraws(api.Members, ABC):
     def _frame(self, rows: Floats, names: Sequence[str]) -> "pd.DataFrame":
         pandas = extra("pandas", "A DataFrame", "pandas")
         labels = [labelled(name, self.posterior.labels) for name in names]
-        return cast("pd.DataFrame", pandas.DataFrame(rows, columns=labels, copy=True))
+        return pandas.DataFrame(rows, columns=labels, copy=True)
 
     @checks
     def draws_xr(self, coords: Coords = {}, dims: Dims = {}) -> "xarray.Dataset":  # noqa: B006
@@ -609,7 +602,7 @@ class VariablesOfDraws(api.Members, ABC):
         """
         axes = self._axes(coords, dims)
         found = to_xarray(self._chain_rows, self.column_names, self.about, axes)
-        return cast("xarray.Dataset", self._with_integers(found))
+        return self._with_integers(found)
 
     @checks
     def to_arviz(

@@ -179,8 +179,7 @@ def evidence_of(name: str, model: Any) -> Evidence:
             "and its standard error"
         )
     try:
-        found: Evidence = model.log_evidence
-        return found
+        return model.log_evidence
     except InferenceError as error:
         raise InferenceError(f"{name}: {error}") from None
 

@@ -67,8 +67,7 @@ def own_ratios(file: DrawsFile) -> Floats:
     if ratios is None or not np.isfinite(ratios).any():
         return np.zeros(len(file.draws))
     finite = ratios[np.isfinite(ratios)]
-    normalised: Floats = ratios - log_sum_exp(finite) + np.log(len(finite))
-    return normalised
+    return ratios - log_sum_exp(finite) + np.log(len(finite))
 
 
 def of_draws(

@@ -190,7 +190,7 @@ class Concrete:
         for n in np.ravel(found).tolist():
             if not 1 <= n <= size:
                 raise refused.out_of_range(n, size, i.span)
-        return np.asarray(found).tolist()  # type: ignore[no-any-return]
+        return np.asarray(found).tolist()
 
     def whole(self, name: str, at: tuple[int, ...], span: Span) -> ast.Expr:
         """The entry at an index, or the array of those below it."""

@@ -43,5 +43,4 @@ def reparameterised(
 
 def elbo_gradient(family: Family, params: Array, z: Array, gradients: Array, xp: Namespace = NUMPY) -> Array:
     """The gradient (size,) on noise z (n, noise_dim) that leads to gradients (n, dim) of the log density."""
-    gradient: Array = family.pull_back(params, z, gradients, xp) + family.entropy_gradient(params, xp)
-    return gradient
+    return family.pull_back(params, z, gradients, xp) + family.entropy_gradient(params, xp)

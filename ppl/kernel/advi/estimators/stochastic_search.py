@@ -82,8 +82,7 @@ class Quadratic:
         n = family.noise_dim
         axes = sqrt(n * family.standard.variance) * np.eye(n)
         z = np.concatenate([axes, -axes])
-        gradient: Array = family.pull_back(params, z, self.gradients(family.transform(params, z)))
-        return gradient
+        return family.pull_back(params, z, self.gradients(family.transform(params, z)))
 
 
 # A control variate for a target near the q with these params.

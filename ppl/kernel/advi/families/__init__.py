@@ -40,8 +40,7 @@ def family_from(description: Mapping[str, Any], dim: int) -> Family:
     own = {name: rest.pop(name) for name in _own(kind)}
     # JSON turns tuples into lists.
     own = {name: tuple(value) if isinstance(value, list) else value for name, value in own.items()}
-    family: Family = kind(dim, **own, standard=STANDARDS[rest.pop("standard")](**rest))
-    return family
+    return kind(dim, **own, standard=STANDARDS[rest.pop("standard")](**rest))
 
 
 def _own(kind: Any) -> list[str]:

@@ -128,8 +128,7 @@ class Logistic:
     def log_density(self, z: Array) -> Array:
         # Written in |z|, exp(-z) cannot overflow; the density is even.
         size = np.abs(z)
-        log_phi: Array = -(size + 2 * np.log1p(np.exp(-size))).sum(axis=1)
-        return log_phi
+        return -(size + 2 * np.log1p(np.exp(-size))).sum(axis=1)
 
     def score(self, z: Array) -> Array:
         return -np.tanh(z / 2)
