@@ -58,9 +58,9 @@ COMPARED = {"<": operator.lt, "<=": operator.le}
 
 def bounded(name: str, about: str, default: Any, condition: str) -> Value:
     """A number within bounds: `0 < thin`, `0 <= jitter <= 1`."""
-    found = BOUNDS.fullmatch(condition)
-    assert found is not None, condition
-    low, above, below, high = found.groups()
+    bound = BOUNDS.fullmatch(condition)
+    assert bound is not None, condition
+    low, above, below, high = bound.groups()
 
     def holds(value: float) -> bool:
         least = COMPARED[above](float(low), value)

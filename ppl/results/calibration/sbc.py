@@ -96,19 +96,19 @@ class Calibration(api.Members):
         """
         if not self.numbers:
             return "No simulation has a fit."
-        found = self.uniformity()
-        ordered = sorted(found, key=lambda name: found[name].p)
-        rejected = [found[name].p * (len(ordered) - k) <= ALPHA for k, name in enumerate(ordered)]
+        tests = self.uniformity()
+        ordered = sorted(tests, key=lambda name: tests[name].p)
+        rejected = [tests[name].p * (len(ordered) - k) <= ALPHA for k, name in enumerate(ordered)]
         off = ordered[: [*rejected, False].index(False)]
         n = len(self.numbers)
         lost = f" {len(self.failed)} simulations failed and are omitted." if self.failed else ""
         if not off:
             return (
                 f"Calibrated: the ranks of {n} simulations are consistent with draws of the posterior "
-                f"(smallest p {found[ordered[0]].p:.2g} of {len(ordered)} columns).{lost}"
+                f"(smallest p {tests[ordered[0]].p:.2g} of {len(ordered)} columns).{lost}"
             )
-        shapes = {name: f"; {found[name].shape}" * bool(found[name].shape) for name in off}
-        worst = first_few([f"{name} (p {found[name].p:.2g}{shapes[name]})" for name in off])
+        shapes = {name: f"; {tests[name].shape}" * bool(tests[name].shape) for name in off}
+        worst = first_few([f"{name} (p {tests[name].p:.2g}{shapes[name]})" for name in off])
         return f"Not calibrated: the ranks of {worst} are not uniform over {n} simulations.{lost}"
 
     def __str__(self) -> str:
@@ -163,13 +163,13 @@ def calibrated(
     left = [k for k in range(1, settings.simulations + 1) if k not in done]
 
     def so_far() -> Calibration:
-        failed = {k: found for k, found in sorted(done.items()) if isinstance(found, str)}
+        failed = {k: outcome for k, outcome in sorted(done.items()) if isinstance(outcome, str)}
         numbers = tuple(sorted(done.keys() - failed.keys()))
         ranks = np.array([done[k] for k in numbers], dtype=np.int64).reshape(len(numbers), len(columns))
         return Calibration(columns, numbers, ranks, settings.draws, settings.simulations, failed)
 
-    def add_ranks(found: Any) -> None:
-        done.update(found)
+    def add_ranks(outcome: Any) -> None:
+        done.update(outcome)
         hear(so_far())
 
     cores = 1 if settings.backend == "jax" else cores_of(settings.cores)
@@ -207,8 +207,8 @@ def ranked(simulations: Simulations, settings: SbcSettings, number: int) -> Rank
         return f"only {len(draws)} draws, or some are not finite"
     ties = (draws == truth).sum(axis=0)
     rng = np.random.default_rng(np.random.SeedSequence(settings.seed, spawn_key=(TIES_STREAM, number)))
-    found = (draws < truth).sum(axis=0) + rng.integers(0, ties + 1)
-    return tuple(found.tolist())
+    ranks = (draws < truth).sum(axis=0) + rng.integers(0, ties + 1)
+    return tuple(ranks.tolist())
 
 
 def draws_of(posterior: Any, settings: SbcSettings, seed: int) -> Floats:

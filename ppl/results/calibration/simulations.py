@@ -125,8 +125,8 @@ def simulations_of(
         raise DataError("the simulator draws no data of the program, so there is nothing to fit.")
     given = posterior.data
     fixed = {name: value for name, value in given.items() if name not in simulated}
-    found = {name: holes_in(given[name]) for name in simulated if name in given}
-    places = {name: holes.at for name, holes in found.items() if holes and missing == "model"}
+    absent = {name: holes_in(given[name]) for name in simulated if name in given}
+    places = {name: holes.at for name, holes in absent.items() if holes and missing == "model"}
     return Simulations(model, posterior, fixed, parameters, simulated, places)
 
 

@@ -69,17 +69,17 @@ class Change:
             raise ByHand(NO_FIX)
         p, new = site.program, self.new
         densities = tuple(renewed(site, self.old, new))
-        found = [
+        fixes = [
             *appended(p.data, self.data, "data"),
             *appended(p.parameters, self.parameters, "parameters"),
             *with_priors(p.model, site.node.span, self.priors),
             *(fix for density in densities for fix in rewritten(*density)),
             *([replaced(site.node, new)] if isinstance(new, Lines) else ()),
         ]
-        if any(fix.span.source.name != site.file for fix in found):
+        if any(fix.span.source.name != site.file for fix in fixes):
             raise ByHand("it concerns an included file")
-        refuse_misread(found, densities)
-        yield from found
+        refuse_misread(fixes, densities)
+        yield from fixes
 
 
 @dataclass(frozen=True, eq=False)

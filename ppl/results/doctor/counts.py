@@ -28,10 +28,10 @@ def zeros(o: ObservedOutcome) -> Finding | None:
     if not is_count(o) or inflated(o) is False:
         return None
     tried: list[Candidate] = [("zeros", lambda rows: (rows == 0).sum(axis=1).astype(float))]
-    found = farthest("PPL030", o, tried, (o.y, o.replicated), f"{{}} among `{o.name}`")
-    return found and found.finding(
-        f"`{o.name}` has {found.reference.observed:.0f} zeros; replicated data have "
-        f"{np.median(found.reference.replicated):.0f}.",
+    finding = farthest("PPL030", o, tried, (o.y, o.replicated), f"{{}} among `{o.name}`")
+    return finding and finding.finding(
+        f"`{o.name}` has {finding.reference.observed:.0f} zeros; replicated data have "
+        f"{np.median(finding.reference.replicated):.0f}.",
         zero_inflated(o.statement),
     )
 
@@ -70,10 +70,10 @@ def dispersion(o: ObservedOutcome) -> Finding | None:
     if not is_count(o) or inflated(o):
         return None
     tried: list[Candidate] = [("Pearson residuals", lambda s: (s**2).sum(axis=1))]
-    found = farthest("PPL031", o, tried, o.residuals, "sum of squares of {}")
-    assert found is not None
-    ratio = found.reference.observed / float(np.mean(found.reference.replicated))
-    return found.finding(
+    finding = farthest("PPL031", o, tried, o.residuals, "sum of squares of {}")
+    assert finding is not None
+    ratio = finding.reference.observed / float(np.mean(finding.reference.replicated))
+    return finding.finding(
         f"`{o.name}` varies more than the model says: its squared residuals are {ratio:.3g} times those of "
         "replicated data.",
         overdispersed(o.statement),

@@ -65,9 +65,9 @@ class Examination:
     level: Level = Level.UNKNOWN
 
     def __repr__(self) -> str:
-        found = ", ".join(f.code for f in self.findings) or "no findings"
+        codes = ", ".join(f.code for f in self.findings) or "no findings"
         outcomes = f"{len(self.outcomes)} outcome{'' if len(self.outcomes) == 1 else 's'}"
-        return f"<Examination{self.level.of_poor} of {outcomes} by {self.checks} checks: {found}>"
+        return f"<Examination{self.level.of_poor} of {outcomes} by {self.checks} checks: {codes}>"
 
     def __str__(self) -> str:
         return "\n\n".join([*(f.describe() for f in self.findings), self.sentence])
@@ -93,8 +93,8 @@ class Examination:
         """How many findings there are, and what could not be examined."""
         names = ", ".join(f"`{name}`" for name in self.outcomes) or "parameters and priors"
         ran = f"{self.checks} check{'' if self.checks == 1 else 's'}"
-        found = f"{len(self.findings) or 'No'} finding{'' if len(self.findings) == 1 else 's'}"
-        return " ".join([f"{found} in {ran} of {names}.", *self.notes])
+        count = f"{len(self.findings) or 'No'} finding{'' if len(self.findings) == 1 else 's'}"
+        return " ".join([f"{count} in {ran} of {names}.", *self.notes])
 
 
 def _as_html(f: Finding) -> str:
@@ -111,16 +111,16 @@ def examine(evidence: Evidence, verdict: str = "", level: Level = Level.UNKNOWN)
     poor = level is Level.POOR
     of_outcomes, of_all = ((prior_predictive,), (units, dependence)) if poor else (OF_OUTCOMES, OF_ALL)
     with np.errstate(all="ignore"):  # replications may overflow
-        made = [check(o) for o in evidence.outcomes for check in of_outcomes]
-        made += [check(evidence) for check in of_all]
-    ran = [finding for finding in made if finding is not None]
+        checked = [check(o) for o in evidence.outcomes for check in of_outcomes]
+        checked += [check(evidence) for check in of_all]
+    ran = [finding for finding in checked if finding is not None]
     corrected = (replace(f, p=min(1.0, f.p * len(ran))) for f in ran)
-    found = sorted((f for f in corrected if f.p <= FALSE_ALARMS), key=lambda f: (tier(f), f.p))
+    findings = sorted((f for f in corrected if f.p <= FALSE_ALARMS), key=lambda f: (tier(f), f.p))
     if not poor:
-        found = [with_prior(f, evidence) if f.code == "PPL020" else f for f in found]
+        findings = [with_prior(f, evidence) if f.code == "PPL020" else f for f in findings]
     names = tuple(o.name for o in evidence.outcomes)
     notes = (*evidence.notes, *((POOR,) if poor else ()))
-    return Examination(tuple(found), names, len(ran), notes, verdict, level)
+    return Examination(tuple(findings), names, len(ran), notes, verdict, level)
 
 
 def with_prior(f: Finding, evidence: Evidence) -> Finding:

@@ -40,8 +40,8 @@ class Column:
     @cached_property
     def groups(self) -> NDArray[np.intp] | None:
         """The number of the group of each row (n,), from 0; None if the values do not form groups."""
-        names, found = np.unique(self.values, return_inverse=True)
-        return found if self.whole and 2 <= len(names) <= len(self.values) / 2 else None
+        names, codes = np.unique(self.values, return_inverse=True)
+        return codes if self.whole and 2 <= len(names) <= len(self.values) / 2 else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,8 +110,8 @@ class ObservedOutcome:
     def left_out(self) -> tuple[Floats, Floats]:
         """Log weights (draws, n) of the posterior without each row, and their k-hats (n,)."""
         assert self.log_lik is not None
-        found = [psis(self.log_ratios - row) for row in self.log_lik.T]
-        return np.stack([w.log_weights for w in found], axis=1), np.array([w.khat for w in found])
+        smoothed = [psis(self.log_ratios - row) for row in self.log_lik.T]
+        return np.stack([w.log_weights for w in smoothed], axis=1), np.array([w.khat for w in smoothed])
 
 
 @dataclass(frozen=True, eq=False)

@@ -101,16 +101,16 @@ def gather(
     replicated = tried("Predictions not examined", predictive) or {}
     simulated = tried("Prior not simulated", lambda: simulate(posterior, seed))
     of_rows = {name: values[some] for name, values in rows.items()}
-    made = {
+    observed = {
         name: outcome_of(posterior, name, values[some], of_rows.get(name), log_ratios[some], simulated)
         for name, values in replicated.items()
         if name in chosen
     }
     few = "not examined: few rows, or few replications of its shape."
-    notes += [f"`{name}` {few}" for name, o in made.items() if o is None]
+    notes += [f"`{name}` {few}" for name, o in observed.items() if o is None]
     total = np.sum([v.reshape(len(some), -1).sum(axis=1) for v in of_rows.values()], axis=0)
     return Evidence(
-        tuple(o for o in made.values() if o is not None),
+        tuple(o for o in observed.values() if o is not None),
         tuple(parameters_of(posterior, us[some], simulated)),
         tried("Priors not examined", lambda: tuple(prior_statements(posterior, us[some], simulated))) or (),
         total if rows else None,
@@ -279,17 +279,17 @@ def parameters_of(posterior: LogDensity, us: Floats, simulated: Simulated | None
 
 def prior_statements(posterior: LogDensity, us: Floats, simulated: Simulated | None) -> Iterator[Prior]:
     """The prior statements with their log densities at draws of the posterior and of the prior."""
-    found = priors_of(continuous(posterior))
-    if found is None:
+    priors = priors_of(continuous(posterior))
+    if priors is None:
         return
-    program = again(posterior, found.program)
+    program = again(posterior, priors.program)
 
     def at(points: Floats) -> Floats:
         table = tabulate(program, points, seed=0)
-        return table.rows[:, [k for k, c in enumerate(table.columns) if variable_of(c) == found.quantity]]
+        return table.rows[:, [k for k, c in enumerate(table.columns) if variable_of(c) == priors.quantity]]
 
     at_posterior, at_prior = at(us), at(simulated.us) if simulated else None
     checked, file = posterior.model.compilation.checked[0], posterior.model.source.name
-    for k, (s, name) in enumerate(zip(found.statements, found.names, strict=True)):
+    for k, (s, name) in enumerate(zip(priors.statements, priors.names, strict=True)):
         statement = replace(statement_of(s), site=Site(s, checked, file, True, "", (), is_prior=True))
         yield Prior(name, statement, at_posterior[:, k], None if at_prior is None else at_prior[:, k])

@@ -28,12 +28,12 @@ def sensitivity(draws: Floats, log_component: Floats, log_ratios: Floats) -> flo
     """
     order = np.argsort(draws)
     base = weights(log_ratios)
-    found = []
+    slopes = []
     for step in (-ALPHA_STEP, ALPHA_STEP):
         other = weights(log_ratios + step * log_component)
         distance = cjs(draws[order], base[order], other[order])
-        found.append(distance / abs(np.log2(1 + step)))
-    return float(np.mean(found))
+        slopes.append(distance / abs(np.log2(1 + step)))
+    return float(np.mean(slopes))
 
 
 def weights(log_ratios: Floats) -> Floats:
@@ -87,12 +87,12 @@ def prior_predictive(o: ObservedOutcome) -> Finding | None:
         ("far from", lambda rows: np.abs(np.median(rows, axis=1) - centre)),
         ("much narrower than", half_width),
     ]
-    found = farthest("PPL020", o, tried, (o.y, o.prior), f"|median of `{o.name}`| or half width: {{}}")
-    assert found is not None
+    finding = farthest("PPL020", o, tried, (o.y, o.prior), f"|median of `{o.name}`| or half width: {{}}")
+    assert finding is not None
     low, high = (f"{q:.3g}" for q in np.quantile(o.prior, (0.05, 0.95)))
     own = " and ".join(f"{q:.3g}" for q in np.quantile(o.y, (0.05, 0.95)))
-    return found.finding(
-        f"Data sets simulated from the prior are {found.name} `{o.name}`: 90% of all simulated values lie "
+    return finding.finding(
+        f"Data sets simulated from the prior are {finding.name} `{o.name}`: 90% of all simulated values lie "
         f"between {low} and {high}, 90% of `{o.name}` between {own}.",
         f"Widen or move the priors of the parameters in `{o.statement.text}`, until data such as these are "
         "plausible under them.",
@@ -132,21 +132,21 @@ def conflict(e: Evidence) -> Finding | None:
 
 def in_tails(e: Evidence) -> list[tuple[float, Reference, Prior]]:
     """The prior statements with the p-value of their density at the posterior, the smallest first."""
-    found = []
+    tails = []
     for prior in e.priors:
         if prior.at_prior is not None:
             own = -float(np.median(prior.at_posterior))
             reference = Reference(f"-log prior density of {prior.name}", own, -prior.at_prior)
-            found.append((upper_tail(own, -prior.at_prior) * len(e.priors), reference, prior))
-    return sorted(found, key=lambda f: f[0])
+            tails.append((upper_tail(own, -prior.at_prior) * len(e.priors), reference, prior))
+    return sorted(tails, key=lambda f: f[0])
 
 
 def narrowest(e: Evidence) -> Change | None:
     """A wider prior in place of one whose tail has the posterior; that of a scale last, because scales grow
     where a prior excludes the location.
     """
-    found = [prior for p, _, prior in in_tails(e) if p <= IN_TAIL]
-    wider = (widened(prior.statement, draws_of(e, prior)) for prior in sorted(found, key=is_bounded))
+    priors = [prior for p, _, prior in in_tails(e) if p <= IN_TAIL]
+    wider = (widened(prior.statement, draws_of(e, prior)) for prior in sorted(priors, key=is_bounded))
     return next((change for change in wider if change), None)
 
 
@@ -188,16 +188,16 @@ def uninformed(e: Evidence) -> Finding | None:
     names = dict.fromkeys(x.name for x in e.parameters)
     entries = {name: [x for x in e.parameters if x.name == name] for name in names}
     log_lik = e.log_lik
-    for name, found in entries.items():
+    for name, columns in entries.items():
         others = [x for x in e.parameters if x.name != name]
-        if all(is_prior(x, log_lik, e.log_ratios) for x in found) and not dependent(found, others):
+        if all(is_prior(x, log_lik, e.log_ratios) for x in columns) and not dependent(columns, others):
             return Finding(
-                found[0].span,
+                columns[0].span,
                 "PPL022",
                 f"The data do not inform `{name}`: its posterior is its prior.",
                 f"Remove `{name}`, or find the statement that should read it. If you keep it, its summaries "
                 "are those of the prior.",
-                reference=Reference(f"draws of {found[0].column}", 0.0, found[0].draws),
+                reference=Reference(f"draws of {columns[0].column}", 0.0, columns[0].draws),
             )
     return None
 

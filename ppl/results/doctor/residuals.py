@@ -54,8 +54,8 @@ def scaled(scores: Floats) -> Floats:
 
 def along(columns: Mapping[str, Floats], q: Floats) -> list[Candidate]:
     """The squared score along what `q` does not explain of each column (n,): its tail is exponential."""
-    found = {name: direction(x, q) for name, x in columns.items()}
-    return [(name, partial(squared_score, x)) for name, x in found.items() if x is not None]
+    directions = {name: direction(x, q) for name, x in columns.items()}
+    return [(name, partial(squared_score, x)) for name, x in directions.items() if x is not None]
 
 
 def squared_score(x: Floats, scores: Floats) -> Floats:

@@ -24,10 +24,10 @@ def outliers(o: ObservedOutcome) -> Finding | None:
         ("largest squared residual", lambda s: (s**2).max(axis=1)),
         ("kurtosis of residuals", lambda s: (s**4).mean(axis=1) / (s**2).mean(axis=1) ** 2),
     ]
-    found = farthest("PPL032", o, tried, o.residuals, "{}")
-    assert found is not None
+    finding = farthest("PPL032", o, tried, o.residuals, "{}")
+    assert finding is not None
     worst = int(np.argmax(np.abs(o.residuals[0])))
-    return found.finding(
+    return finding.finding(
         f"`{o.name}` has outliers: {o.rows[worst]} is {abs(o.residuals[0][worst]):.1f} predictive sds from "
         "its median.",
         heavy_tailed(o.statement),
@@ -47,15 +47,15 @@ def family(o: ObservedOutcome) -> Finding | None:
     """Skewness, or a bound, that replicated data do not have."""
     if o.discrete:
         return None
-    found = farthest("PPL033", o, [("skewness", skewness)], o.scores, "squared {} of residuals")
+    finding = farthest("PPL033", o, [("skewness", skewness)], o.scores, "squared {} of residuals")
     at_bound: list[Candidate] = [
         ("smallest value", lambda rows: rows.min(axis=1)),
         ("-largest value", lambda rows: -rows.max(axis=1)),
     ]
     bound = farthest("PPL033", o, at_bound, (o.y, o.replicated), "{}")
-    assert found is not None and bound is not None
-    farther = min(found, bound, key=lambda f: f.p)
-    what = "is skewed" if farther is found else "has a bound"
+    assert finding is not None and bound is not None
+    farther = min(finding, bound, key=lambda f: f.p)
+    what = "is skewed" if farther is finding else "has a bound"
     message = f"The distribution of `{o.name}` {what}, unlike that of replicated data."
     return farther.finding(message, skewed(o))
 

@@ -71,9 +71,9 @@ class Statement:
 
 def restated(s: Statement, distribution: str, args: Sequence[str]) -> Statement:
     """The statement with another distribution and arguments, each with no more parentheses than it needs."""
-    made = parse(SourceText(f"model {{ {s.left} ~ {distribution}({', '.join(args)}); }}")).model[0]
-    assert isinstance(made, ast.Tilde)
-    return replace(s, distribution=distribution, args=tuple(map(expression, made.args)))
+    statement = parse(SourceText(f"model {{ {s.left} ~ {distribution}({', '.join(args)}); }}")).model[0]
+    assert isinstance(statement, ast.Tilde)
+    return replace(s, distribution=distribution, args=tuple(map(expression, statement.args)))
 
 
 def statement_of(s: ast.Tilde | ast.Call) -> Statement:

@@ -31,10 +31,10 @@ def group(o: ObservedOutcome) -> Finding | None:
     """Residuals that differ between groups of the data."""
     columns = [between(name, c.groups) for name, c in o.columns.items() if c.groups is not None]
     label = "sum of squares of residuals between groups of {}"
-    found = farthest("PPL024", o, columns, o.unexplained[:2], label)
-    return found and found.finding(
-        f"The residuals of `{o.name}` differ between the groups of `{found.name}`.",
-        of_groups(o, found.name),
+    finding = farthest("PPL024", o, columns, o.unexplained[:2], label)
+    return finding and finding.finding(
+        f"The residuals of `{o.name}` differ between the groups of `{finding.name}`.",
+        of_groups(o, finding.name),
     )
 
 
@@ -63,15 +63,15 @@ def predictor(o: ObservedOutcome) -> Finding | None:
         return farthest("PPL025", o, along(some, o.unexplained[2]), o.unexplained[:2], COVARIANCE)
 
     named = of(left_out)
-    found = named if named and named.p <= CLEAR else of(columns)
-    if found is None:
+    finding = named if named and named.p <= CLEAR else of(columns)
+    if finding is None:
         return None
-    name, s = found.name, o.statement
+    name, s = finding.name, o.statement
     message = f"The residuals of `{o.name}` change with {quoted(name)}, which the model leaves out."
     if name != ORDER:
         b, term = f"b_{advice.plain(name)}", advice.value_of(o, name)
-        return found.finding(message, coefficient(o, (name,), b, term, columns[name]))
-    return found.finding(
+        return finding.finding(message, coefficient(o, (name,), b, term, columns[name]))
+    return finding.finding(
         message,
         "Declare `t`, the time or number of the row, in data and `real b_t;` in parameters, with a prior, "
         f"and {written(advice.with_term(s, f'b_t * t{s.at}'))}.",
@@ -93,10 +93,10 @@ def autocorrelation(o: ObservedOutcome) -> Finding | None:
     """Residuals, within the groups of each column, that are like those of the row before."""
     own, replicated = (within(o, s) for s in o.unexplained[:2])
     tried: list[Candidate] = [(ORDER, lambda s: np.maximum((s[:, 1:] * s[:, :-1]).mean(axis=1), 0.0) ** 2)]
-    found = farthest("PPL026", o, tried, (own, replicated), "squared autocorrelation of residuals in {}")
-    return found and found.finding(
+    finding = farthest("PPL026", o, tried, (own, replicated), "squared autocorrelation of residuals in {}")
+    return finding and finding.finding(
         f"The residuals of `{o.name}` are alike from one row to the next "
-        f"(autocorrelation {found.reference.observed**0.5:.2f}).",
+        f"(autocorrelation {finding.reference.observed**0.5:.2f}).",
         of_states(o),
     )
 
@@ -113,8 +113,8 @@ def of_states(o: ObservedOutcome) -> Change | str:
         f"for ({n} in 2 : {size}) {u}[{n}] ~ normal({rho} * {u}[{n} - 1], {scale});",
     )
     premise = "if rows are in the order of time, give each a state: "
-    made = Change(s, advice.with_term(s, f"{u}{s.at}"), parameters, priors, premise=premise)
-    return made if s.site and s.site.size else made.hint
+    change = Change(s, advice.with_term(s, f"{u}{s.at}"), parameters, priors, premise=premise)
+    return change if s.site and s.site.size else change.hint
 
 
 def within(o: ObservedOutcome, scores: Floats) -> Floats:
@@ -134,13 +134,13 @@ def interaction(o: ObservedOutcome) -> Finding | None:
         f"{a} * {b}": (x - x.mean()) * (z - z.mean())
         for (a, x), (b, z) in combinations(columns[:MOST_COLUMNS], 2)
     }
-    found = farthest("PPL027", o, along(products, o.unexplained[2]), o.unexplained[:2], COVARIANCE)
-    if found is None:
+    finding = farthest("PPL027", o, along(products, o.unexplained[2]), o.unexplained[:2], COVARIANCE)
+    if finding is None:
         return None
-    a, b = found.name.split(" * ")
+    a, b = finding.name.split(" * ")
     term = f"({advice.value_of(o, a)} {'*' if o.statement.at else '.*'} {advice.value_of(o, b)})"
     x = o.columns[a].values * o.columns[b].values
-    return found.finding(
+    return finding.finding(
         f"The residuals of `{o.name}` change with the product of `{a}` and `{b}`: the effect of one depends "
         "on the other.",
         coefficient(o, (a, b), f"b_{advice.plain(a)}_{advice.plain(b)}", term, x),
@@ -153,21 +153,21 @@ def curvature(o: ObservedOutcome) -> Finding | None:
     columns = {FITTED: normal_scores(o.fitted), **used}
     squares = {name: (x - x.mean()) ** 2 for name, x in columns.items() if len(np.unique(x)) >= FEWEST_VALUES}
     tried, label = along(squares, o.unexplained[2]), "squared covariance of residuals and the square of {}"
-    found = farthest("PPL028", o, tried, o.unexplained[:2], label)
-    if found is None:
+    finding = farthest("PPL028", o, tried, o.unexplained[:2], label)
+    if finding is None:
         return None
-    where = quoted(found.name)
+    where = quoted(finding.name)
     message = f"The residuals of `{o.name}` bend along {where}: the link, or the form of an effect, is wrong."
     bent = farthest("PPL028", o, [c for c in tried if c[0] != FITTED], o.unexplained[:2], "{}")
     if bent is None:
-        return found.finding(
+        return finding.finding(
             message,
             f"{LINK[0].upper()}{LINK[1:]}, or add the square of its predictor with a coefficient to "
             f"`{o.statement.text}`.",
         )
     x, term = o.columns[bent.name].values ** 2, f"square({advice.value_of(o, bent.name)})"
     of_square = coefficient(o, (), f"b_{advice.plain(bent.name)}_2", term, x, f". Or {LINK}.")
-    return found.finding(message, of_square)
+    return finding.finding(message, of_square)
 
 
 def normal_scores(x: Floats) -> Floats:
@@ -184,11 +184,11 @@ def unequal_variance(o: ObservedOutcome) -> Finding | None:
     columns = {name: c.values for name, c in o.columns.items() if not c.index and c.has_order}
     tried = along({FITTED: o.fitted, **columns}, constant)
     tried += [between(name, c.groups) for name, c in o.columns.items() if c.groups is not None]
-    found = farthest("PPL029", o, tried, (own, replicated), "size of residuals along {}")
-    return found and found.finding(
-        f"The size of the residuals of `{o.name}` changes with {quoted(found.name)}: their variance is not "
+    finding = farthest("PPL029", o, tried, (own, replicated), "size of residuals along {}")
+    return finding and finding.finding(
+        f"The size of the residuals of `{o.name}` changes with {quoted(finding.name)}: their variance is not "
         "constant.",
-        changing_scale(o, found.name),
+        changing_scale(o, finding.name),
     )
 
 

@@ -70,10 +70,10 @@ def farthest(
     The p-value is Bonferroni's for all candidates; None if there are none. The finding has the code `code`.
     """
     own, replicated = data
-    found = []
+    distances = []
     for name, statistic in candidates:
         value = float(statistic(np.atleast_2d(own))[0])
         reference = Reference(label.format(name), value, statistic(replicated))
         p = min(1.0, upper_tail(value, reference.replicated) * len(candidates))
-        found.append(Farthest(code, o.statement.span, name, p, reference))
-    return min(found, key=lambda f: f.p, default=None)
+        distances.append(Farthest(code, o.statement.span, name, p, reference))
+    return min(distances, key=lambda f: f.p, default=None)

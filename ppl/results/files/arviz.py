@@ -60,11 +60,11 @@ def inference_data(
     named = axes.of_all(shapes)
     groups = {"posterior": values, **by_outcome, "observed_data": observed, "sample_stats": stats}
     full: dict[str, Any] = {group: content for group, content in groups.items() if content}
-    found = from_groups(full, axes.labels(named), named)
-    for group in group_names(found):
-        found[group].attrs.pop(WHEN, None)
-        found[group].attrs.update(attributes(about))
-    return found
+    tree = from_groups(full, axes.labels(named), named)
+    for group in group_names(tree):
+        tree[group].attrs.pop(WHEN, None)
+        tree[group].attrs.update(attributes(about))
+    return tree
 
 
 def attributes(about: Mapping[str, str]) -> dict[str, str]:
@@ -78,7 +78,8 @@ def to_xarray(chains: Sequence[Floats], columns: Sequence[str], about: Mapping[s
     drawn = by_variable(chains, columns)
     named = axes.of_all({name: draws.shape[2:] for name, draws in drawn.items()})
     numbered = {
-        name: [axis or f"{name}_dim_{k}" for k, axis in enumerate(found)] for name, found in named.items()
+        name: [axis or f"{name}_dim_{k}" for k, axis in enumerate(axes_of_one)]
+        for name, axes_of_one in named.items()
     }
     variables = {name: (("chain", "draw", *numbered[name]), draws) for name, draws in drawn.items()}
     counted = {"chain": np.arange(len(chains)), "draw": np.arange(len(chains[0]))}
@@ -91,11 +92,11 @@ def by_variable(chains: Sequence[Floats], columns: Sequence[str]) -> dict[str, F
 
     NetCDF has reals alone, and so have ArviZ's statistics.
     """
-    found: dict[str, Floats] = {}
+    arrays: dict[str, Floats] = {}
     for name in variables(columns):
         draws = np.stack([reshape(rows, columns, name) for rows in chains])
         if np.iscomplexobj(draws):
-            found |= dict(zip(part_columns(name, True), (draws.real, draws.imag), strict=True))
+            arrays |= dict(zip(part_columns(name, True), (draws.real, draws.imag), strict=True))
         else:
-            found[name] = draws
-    return found
+            arrays[name] = draws
+    return arrays

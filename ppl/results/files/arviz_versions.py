@@ -33,15 +33,15 @@ def from_netcdf(path: str) -> Any:
         return tree.load()
 
 
-def netcdf_bytes(found: Any) -> bytes:
+def netcdf_bytes(result: Any) -> bytes:
     """The content of a NetCDF file of the same.
 
     It is made in memory: where a disk is full, HDF5 reports its own state and fails again when the process
     ends.
     """
     xarray = extra("xarray", ".nc", *requirements("arviz"))
-    groups = {f"/{name}": to_dataset(found[name]) for name in group_names(found)}
-    root = xarray.Dataset(attrs=found.attrs)
+    groups = {f"/{name}": to_dataset(result[name]) for name in group_names(result)}
+    root = xarray.Dataset(attrs=result.attrs)
     tree, out = xarray.DataTree.from_dict({"/": root, **groups}), BytesIO()
     tree.to_netcdf(out, engine="h5netcdf", encoding={name: compressed(data) for name, data in groups.items()})
     return out.getvalue()
@@ -56,9 +56,9 @@ def compressed(data: Any) -> Mapping[str, Mapping[str, bool]]:
     return {name: {"zlib": True} for name, x in data.variables.items() if x.dtype.kind in "biufc"}
 
 
-def group_names(found: Any) -> list[str]:
+def group_names(data: Any) -> list[str]:
     """The names of the groups of an InferenceData or of a DataTree."""
-    return list(found.children) if hasattr(found, "children") else list(found.groups())
+    return list(data.children) if hasattr(data, "children") else list(data.groups())
 
 
 def _package(what: str) -> Any:

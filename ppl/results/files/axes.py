@@ -29,8 +29,8 @@ class Axes:
         In this order: as given in `dims`; the declared size, where `coords` has its labels; the only
         dimension of `coords` with so many labels; the declared size.
         """
-        found = self.declared.get(name, ())
-        declared = found if len(found) == len(shape) else [None] * len(shape)
+        named = self.declared.get(name, ())
+        declared = named if len(named) == len(shape) else [None] * len(shape)
         names = {axis for axes in self.declared.values() for axis in axes}
         others = {key: len(labels) for key, labels in self.coords.items() if key not in names}
         free: list[str | None] = []
@@ -50,7 +50,7 @@ class Axes:
             for axis, length in zip(axes, shapes[name], strict=True):
                 lengths.setdefault(axis, set()).add(length)
         specified = {*self.coords, *(axis for axes in self.dims.values() for axis in axes)}
-        unclear = {axis for axis, found in lengths.items() if len(found) > 1 and axis not in specified}
+        unclear = {axis for axis, sizes in lengths.items() if len(sizes) > 1 and axis not in specified}
         clear = {name: [None if axis in unclear else axis for axis in axes] for name, axes in named.items()}
         self.refuse_misfits(clear, shapes)
         return clear
@@ -67,8 +67,8 @@ class Axes:
         for name, axes in self.dims.items():
             if name not in shapes and name not in self.declared:
                 raise UnknownName("dims: no variable", name, shapes)
-            if len(axes) > (found := len(shapes.get(name, axes))):
-                raise ArgumentError(f"dims: {name} has {found} axes, not {len(axes)}: {', '.join(axes)}")
+            if len(axes) > (rank := len(shapes.get(name, axes))):
+                raise ArgumentError(f"dims: {name} has {rank} axes, not {len(axes)}: {', '.join(axes)}")
         lengths = [
             (axis, name, n)
             for name, axes in named.items()

@@ -45,12 +45,12 @@ class Provenance:
 
     def entries(self) -> dict[str, str]:
         """Names and texts, each on one line, as files keep them: `fit_verdict`, "good"."""
-        found = {name: getattr(self, name) for name in NAMES}
-        found |= {"backend": self.backend} if self.backend else {}
-        found |= dict(zip(EVIDENCE, self.evidence, strict=True)) if self.evidence else {}
-        found |= {UNKNOWN_EVIDENCE: self.unknown_evidence} if self.unknown_evidence else {}
-        found |= {SE: ",".join(f"{name}={se:.3g}" for name, se in self.se.items())} if self.se else {}
-        return {PREFIX + name: str(value) for name, value in found.items()}
+        entries = {name: getattr(self, name) for name in NAMES}
+        entries |= {"backend": self.backend} if self.backend else {}
+        entries |= dict(zip(EVIDENCE, self.evidence, strict=True)) if self.evidence else {}
+        entries |= {UNKNOWN_EVIDENCE: self.unknown_evidence} if self.unknown_evidence else {}
+        entries |= {SE: ",".join(f"{name}={se:.3g}" for name, se in self.se.items())} if self.se else {}
+        return {PREFIX + name: str(value) for name, value in entries.items()}
 
     @property
     def of_q(self) -> bool:
@@ -60,10 +60,10 @@ class Provenance:
     @property
     def run(self) -> str:
         """The ELBO, what was run, how the draws were made, and how it ended."""
-        made = "draws of q" if self.of_q else f"draws {self.draws}"
+        source = "draws of q" if self.of_q else f"draws {self.draws}"
         q = "" if self.family == self.algorithm else f", q {self.family}"
         elbo = f"ELBO {self.elbo:.2f} ± {self.elbo_se:.2f} nats"
-        return f"{elbo} (algorithm {self.algorithm}{q}, {made}).{self.about_evidence} {self.outcome}"
+        return f"{elbo} (algorithm {self.algorithm}{q}, {source}).{self.about_evidence} {self.outcome}"
 
     @property
     def about_evidence(self) -> str:
@@ -85,28 +85,28 @@ VALUES: Mapping[str, Callable[[str], Any]] = {"elbo": float, "elbo_se": float, "
 """How a text is read that does not stand for itself."""
 
 
-def read_entries(found: Mapping[str, str]) -> Provenance | None:
+def read_entries(entries: Mapping[str, str]) -> Provenance | None:
     """The inverse of `entries`, among others; None where one of them is missing.
 
     Raises:
         DataError: one of them has a value that it cannot have.
     """
-    if not all(PREFIX + name in found for name in NAMES):
+    if not all(PREFIX + name in entries for name in NAMES):
         return None
-    known = [found[PREFIX + name] for name in EVIDENCE if PREFIX + name in found]
-    errors = (entry.rpartition("=") for entry in found.get(PREFIX + SE, "").split(",") if entry)
+    known = [entries[PREFIX + name] for name in EVIDENCE if PREFIX + name in entries]
+    errors = (entry.rpartition("=") for entry in entries.get(PREFIX + SE, "").split(",") if entry)
     try:
         return Provenance(
-            **{name: VALUES.get(name, str)(found[PREFIX + name]) for name in NAMES},
+            **{name: VALUES.get(name, str)(entries[PREFIX + name]) for name in NAMES},
             evidence=Evidence(*map(float, known)) if len(known) == len(EVIDENCE) else None,
-            unknown_evidence=found.get(PREFIX + UNKNOWN_EVIDENCE, ""),
-            backend=found.get(PREFIX + "backend", ""),
+            unknown_evidence=entries.get(PREFIX + UNKNOWN_EVIDENCE, ""),
+            backend=entries.get(PREFIX + "backend", ""),
             se={name: float(se) for name, _, se in errors},
         )
     except ValueError as error:
         raise DataError(f"the comments of a file about its fit are damaged: {error}.") from None
 
 
-def worst_of(found: Sequence[Provenance]) -> int:
+def worst_of(provenances: Sequence[Provenance]) -> int:
     """The position of the one to be believed least, the first of several."""
-    return max(range(len(found)), key=lambda k: (FROM_BEST.index(found[k].verdict), -k))
+    return max(range(len(provenances)), key=lambda k: (FROM_BEST.index(provenances[k].verdict), -k))

@@ -165,10 +165,10 @@ def read_config(comments: Iterable[str]) -> dict[str, str]:
     """The tree of comment lines as dotted names: "data.file", "method", "method.variational.iter"."""
     config: dict[str, str] = {}
     path: list[str] = []
-    for found in filter(None, map(ENTRY.match, comments)):
-        path = [*path[: max(0, len(found[1]) - 1) // 2], found[2]]
-        if found[3] is not None:
-            config[".".join(path)] = printable(found[3])
+    for entry in filter(None, map(ENTRY.match, comments)):
+        path = [*path[: max(0, len(entry[1]) - 1) // 2], entry[2]]
+        if entry[3] is not None:
+            config[".".join(path)] = printable(entry[3])
     return config
 
 

@@ -42,14 +42,14 @@ def read_file(path: str | Path, wanted: Wanted = every_column) -> DrawsFile:
     if path.suffix not in READERS:
         return read_draws(path, wanted)
     try:
-        found, about = READERS[path.suffix](require_file(path))
+        arrays, about = READERS[path.suffix](require_file(path))
     except ImportError as error:
         raise MissingPackage(str(path), str(error.name), *requirements(EXTRAS[path.suffix])) from None
     except Exception as error:  # each format's reader has its own ways to say that a file is broken
         if getattr(error, "errno", None):  # the file system speaks, not the format's reader
             raise
         raise DataError(f"{path} is no {path.suffix} file of draws ({error}).") from None
-    whole = as_draws(path, found, about)
+    whole = as_draws(path, arrays, about)
     names = {*wanted(whole)}
     return whole.only([name for name in whole.columns if name in names])
 
@@ -69,12 +69,12 @@ def same_columns(files: tuple[DrawsFile, ...]) -> tuple[DrawsFile, ...]:
     return files
 
 
-def as_draws(path: Path, found: Read, about: About) -> DrawsFile:
+def as_draws(path: Path, arrays: Read, about: About) -> DrawsFile:
     """Flat columns, in Stan's order, of draws by variable."""
-    found = {printable(name): draws for name, draws in found.items()}
-    internal = {name: draws for name, draws in found.items() if name.endswith("__")}
+    arrays = {printable(name): draws for name, draws in arrays.items()}
+    internal = {name: draws for name, draws in arrays.items() if name.endswith("__")}
     flat = [
-        column for name, draws in found.items() if name not in internal for column in columns(name, draws)
+        column for name, draws in arrays.items() if name not in internal for column in columns(name, draws)
     ]
     if not flat:
         raise DataError(f"{path} holds no draws.")
@@ -118,14 +118,14 @@ def _parquet(path: Path) -> tuple[Read, About]:
 def _netcdf(path: Path) -> tuple[Read, About]:
     """All chains one after the other, with what ArviZ keeps in groups of its own."""
     data = from_netcdf(str(path))
-    found = {STATS[name]: values for name, values in _group(data, "sample_stats").items() if name in STATS}
-    found |= _group(data, "posterior")
+    arrays = {STATS[name]: values for name, values in _group(data, "sample_stats").items() if name in STATS}
+    arrays |= _group(data, "posterior")
     predictive, log_likelihood = (_group(data, group) for group in BY_OUTCOME)
-    found |= {name + REPLICATED: values for name, values in predictive.items()}
+    arrays |= {name + REPLICATED: values for name, values in predictive.items()}
     if len(log_likelihood) == 1:
-        found |= dict(zip([POINTWISE], log_likelihood.values(), strict=True))
-    found = dict(_joined(found))
-    return found, _texts(
+        arrays |= dict(zip([POINTWISE], log_likelihood.values(), strict=True))
+    arrays = dict(_joined(arrays))
+    return arrays, _texts(
         {key: value for name in group_names(data) for key, value in data[name].attrs.items()}
     )
 
@@ -137,14 +137,14 @@ def _group(data: Any, name: str) -> Read:
     return {str(key): np.asarray(x, dtype=float).reshape(-1, *x.shape[2:]) for key, x in arrays}
 
 
-def _joined(found: Read) -> Iterator[tuple[str, Floats]]:
+def _joined(arrays: Read) -> Iterator[tuple[str, Floats]]:
     """Complex variables from the two variables that hold their parts."""
-    for column, values in found.items():
+    for column, values in arrays.items():
         name, part = split_part(column)
         if not part:
             yield column, values
         elif part == PARTS[0]:
-            yield name, values + 1j * found[f"{name}.{PARTS[1]}"]
+            yield name, values + 1j * arrays[f"{name}.{PARTS[1]}"]
 
 
 def _texts(meta: Mapping[str, Any]) -> About:

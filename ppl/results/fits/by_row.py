@@ -71,8 +71,8 @@ class RowsOfOutcome:
             raise DataError(self.untold, self.outcome)
         row = "row" if JOINED in self.outcome else self.outcome
         names = tuple(labelled(".".join(map(str, (row, *at))), self.labels) for at in self.at)
-        found = of_values(names, self.values, log_ratios, POINTWISE, where)
-        return replace(found, outcome=self.outcome, observed=self.observed)
+        log_lik = of_values(names, self.values, log_ratios, POINTWISE, where)
+        return replace(log_lik, outcome=self.outcome, observed=self.observed)
 
 
 RowsByOutcome = Mapping[str, RowsOfOutcome]
@@ -85,9 +85,9 @@ def log_likelihood(posterior: LogDensity, us: Floats) -> RowsByOutcome:
         ModelError: a term of the program belongs to no row of one variable; says what to write.
         DataError: one density is of values that are given and of missing ones.
     """
-    found = log_lik_of(continuous(posterior), draws_back=draws_ints(posterior))
-    table = tabulate(again(posterior, found.program), us, seed=0)
-    missing, of_terms = rows_missing(posterior, found.tied), (table.rows != 0).any(axis=0).tolist()
+    program = log_lik_of(continuous(posterior), draws_back=draws_ints(posterior))
+    table = tabulate(again(posterior, program.program), us, seed=0)
+    missing, of_terms = rows_missing(posterior, program.tied), (table.rows != 0).any(axis=0).tolist()
     columns = variables(table.columns)
 
     def rows(name: str, quantity: str) -> RowsOfOutcome:
@@ -104,16 +104,16 @@ def log_likelihood(posterior: LogDensity, us: Floats) -> RowsByOutcome:
             at,
             values,
             observed,
-            found.tied.get(name),
+            program.tied.get(name),
             posterior.labels,
         )
 
-    return {name: rows(name, quantity) for name, quantity in found.quantities.items()}
+    return {name: rows(name, quantity) for name, quantity in program.quantities.items()}
 
 
-def arrays(found: RowsByOutcome) -> dict[str, Floats]:
+def arrays(of_outcomes: RowsByOutcome) -> dict[str, Floats]:
     """By data variable, (draws, *shape of its rows)."""
-    return {name: rows.array for name, rows in found.items()}
+    return {name: rows.array for name, rows in of_outcomes.items()}
 
 
 def rows_at(data: Floats, at: Sequence[tuple[int, ...]]) -> Floats:
@@ -122,7 +122,7 @@ def rows_at(data: Floats, at: Sequence[tuple[int, ...]]) -> Floats:
     return np.array(rows, float).reshape(len(at), -1 if rows else 0)
 
 
-def chosen_outcomes(found: RowsByOutcome, outcome: str | Sequence[str] | None) -> list[RowsOfOutcome]:
+def chosen_outcomes(rows: RowsByOutcome, outcome: str | Sequence[str] | None) -> list[RowsOfOutcome]:
     """The rows of all outcomes in turn, of the one that is named, or of several whose rows are added up.
 
     Raises:
@@ -130,9 +130,9 @@ def chosen_outcomes(found: RowsByOutcome, outcome: str | Sequence[str] | None) -
         DataError: several are named, and their rows do not correspond.
     """
     if not outcome:
-        return [*found.values()]
+        return [*rows.values()]
     names = [outcome] if isinstance(outcome, str) else [*dict.fromkeys(outcome)]
-    group = {part: name for name in found for part in (*name.split(JOINED), name)}
+    group = {part: name for name in rows for part in (*name.split(JOINED), name)}
     named = {part for name in names for part in name.split(JOINED)}
     for name in names:
         if name not in group:
@@ -144,7 +144,7 @@ def chosen_outcomes(found: RowsByOutcome, outcome: str | Sequence[str] | None) -
                     f"of both is left out: name both, {name},{other}.",
                     name,
                 )
-    return [joined([found[key] for key in dict.fromkeys(group[name] for name in names)])]
+    return [joined([rows[key] for key in dict.fromkeys(group[name] for name in names)])]
 
 
 def joined(parts: Sequence[RowsOfOutcome]) -> RowsOfOutcome:
@@ -174,9 +174,9 @@ def joined(parts: Sequence[RowsOfOutcome]) -> RowsOfOutcome:
     place = {at: k for k, at in enumerate(rows)}
 
     def among_all(part: RowsOfOutcome, values: Floats, absent: float) -> Floats:
-        found = np.full((len(rows), values.shape[1]), absent)
-        found[[place[at] for at in part.at]] = values
-        return found
+        joint = np.full((len(rows), values.shape[1]), absent)
+        joint[[place[at] for at in part.at]] = values
+        return joint
 
     values = np.sum([among_all(part, part.values.T, 0.0) for part in parts], axis=0).T
     observed = np.hstack([among_all(part, part.observed, np.nan) for part in parts])
@@ -194,7 +194,7 @@ def rows_missing(posterior: LogDensity, tied: Mapping[str, Span]) -> set[tuple[s
     Raises:
         DataError: one density is of values that are given and of missing ones.
     """
-    found = set[tuple[str, tuple[int, ...]]]()
+    missing = set[tuple[str, tuple[int, ...]]]()
     for c in posterior.model.completions:
         spans = [span for name, span in tied.items() if c.name in name.split(JOINED)]
         if spans:
@@ -204,8 +204,8 @@ def rows_missing(posterior: LogDensity, tied: Mapping[str, Span]) -> set[tuple[s
                 c.name,
             )
         for index in places_of(c, posterior.d):
-            found |= {(c.name, tuple(k + 1 for k in index[:axes])) for axes in range(len(index) + 1)}
-    return found
+            missing |= {(c.name, tuple(k + 1 for k in index[:axes])) for axes in range(len(index) + 1)}
+    return missing
 
 
 def draws_ints(posterior: LogDensity) -> bool:
@@ -225,20 +225,20 @@ def in_files(
     """
     ratios, notes = ratios_in(files)
     us = np.concatenate([unconstrained_of(posterior, file.columns, file.draws) for file in files])
-    found = log_liks(chosen_outcomes(log_likelihood(posterior, us), outcome), ratios, str(files[0].path))
-    return [replace(each, notes=(*each.notes, *notes)) for each in found]
+    of_files = log_liks(chosen_outcomes(log_likelihood(posterior, us), outcome), ratios, str(files[0].path))
+    return [replace(each, notes=(*each.notes, *notes)) for each in of_files]
 
 
-def log_liks(found: Sequence[RowsOfOutcome], log_ratios: Floats, where: str) -> list[LogLik]:
+def log_liks(outcomes: Sequence[RowsOfOutcome], log_ratios: Floats, where: str) -> list[LogLik]:
     """The rows of each outcome that has some; a note says which have none.
 
     Raises:
         DataError: no outcome has rows, or a density is not finite.
     """
-    told = [rows for rows in found if not rows.untold] or found
-    notes = tuple(rows.untold for rows in found if rows.untold)
-    made = [rows.log_lik(log_ratios, where) for rows in told]
-    return [replace(each, notes=(*each.notes, *notes)) for each in made]
+    known = [rows for rows in outcomes if not rows.untold] or outcomes
+    notes = tuple(rows.untold for rows in outcomes if rows.untold)
+    each_known = (rows.log_lik(log_ratios, where) for rows in known)
+    return [replace(each, notes=(*each.notes, *notes)) for each in each_known]
 
 
 def of_outcome(own: LogLik, posterior: LogDensity, outcome: str) -> LogLik:
@@ -293,9 +293,9 @@ def predictive_table(
 ) -> tuple[Table, Mapping[str, str]]:
     """The same as columns, `y_rep.1`, and the name of each data variable there; or their `means`."""
     of, what = (expected_of, "Expected values") if means else (predictive_of, "Predictions")
-    found = of(posterior.model.compilation.factors, draws_back=draws_ints(posterior))
-    table = tabulate(again(posterior, found.program), us, seed)
+    program = of(posterior.model.compilation.factors, draws_back=draws_ints(posterior))
+    table = tabulate(again(posterior, program.program), us, seed)
     table.require_some(what)
-    own = {*found.quantities.values()}
+    own = {*program.quantities.values()}
     at = [k for k, column in enumerate(table.columns) if variable_of(column) in own]
-    return table.only(at), found.quantities
+    return table.only(at), program.quantities

@@ -212,8 +212,8 @@ class Chains(VariablesOfDraws):
         return self._summarised(names, rows, TableStyle(interval, hdi, sig_figs))
 
     def _summarised(self, columns: Sequence[str], rows: Floats, style: TableStyle) -> ChainSummary:
-        found = summary_of_chains(columns, rows.reshape(len(self.tables), -1, len(columns)), style)
-        return replace(found, level=self.level, labels=self.posterior.labels)
+        summary = summary_of_chains(columns, rows.reshape(len(self.tables), -1, len(columns)), style)
+        return replace(summary, level=self.level, labels=self.posterior.labels)
 
     # --- Other packages, files ---
 
@@ -319,5 +319,5 @@ def sample_with(
     posterior: LogDensity, settings: SampleSettings, listen: Listener = silent, init: Init | None = None
 ) -> Chains:
     """As `sample`, with a listener, and an `init` in place of that of the settings."""
-    found = Chains(posterior, settings, *sample_chains(posterior, settings, listen, init))
-    return replace(found, notes=codes(posterior) + found.notes)
+    chains = Chains(posterior, settings, *sample_chains(posterior, settings, listen, init))
+    return replace(chains, notes=codes(posterior) + chains.notes)

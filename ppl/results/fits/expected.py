@@ -69,14 +69,14 @@ class ExpectedValues(Mapping[str, Floats]):
 
     def by_row(self) -> dict[str, Floats]:
         """The arrays (draws, rows); of several columns, as of categories, one each, `y[Yes]`."""
-        found = dict[str, Floats]()
+        columns = dict[str, Floats]()
         for name, x in self.draws.items():
             if x.ndim == 3:
                 last = self.axes[name][-1]
-                found |= {f"{name}[{word(last, k)}]": x[:, :, k] for k in range(x.shape[2])}
+                columns |= {f"{name}[{word(last, k)}]": x[:, :, k] for k in range(x.shape[2])}
             else:
-                found[name] = x
-        return found
+                columns[name] = x
+        return columns
 
     def summary(self, interval: float = 0.9, hdi: bool = False, sig_figs: int | None = None) -> Summary:
         """Mean, standard error, sd and interval of each value, in rows `y[3]`; of a category `y[3,Yes]`.
@@ -131,9 +131,9 @@ def word(axis: Axis, k: int) -> str:
 
 def axes_of(posterior: LogDensity, draws: Mapping[str, Floats]) -> dict[str, list[Axis]]:
     """The levels of the axes of outcomes, and those of categories on an axis of their own."""
-    labels, found = posterior.labels, dict[str, list[Axis]]()
+    labels, axes = posterior.labels, dict[str, list[Axis]]()
     for name, x in draws.items():
         declared = np.ndim(posterior.d.of(name))
         own = (*labels.dims.get(name, (None,) * declared), name)[: x.ndim - 1]
-        found[name] = [labels.levels.get(factor or "") for factor in own]
-    return found
+        axes[name] = [labels.levels.get(factor or "") for factor in own]
+    return axes

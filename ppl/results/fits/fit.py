@@ -91,9 +91,9 @@ class Fit(VariablesOfDraws):
     def __repr__(self) -> str:
         n, columns = self.draws().shape
         name, ending = self.posterior.model.source.name, self.outcome.ending.value
-        made, level = self.verdict.made, self.verdict.level
+        source, level = self.verdict.made, self.verdict.level
         return (
-            f"<Fit of {name}: {self.settings.algorithm}, draws {made}, {level}, {ending}, "
+            f"<Fit of {name}: {self.settings.algorithm}, draws {source}, {level}, {ending}, "
             f"ELBO {self.elbo:.2f} ± {self.elbo_se:.2f}, {n} draws of {columns} columns>"
         )
 
@@ -165,11 +165,11 @@ class Fit(VariablesOfDraws):
             >>> -33 < value < -29 and 0 < se < 0.1
             True
         """
-        found = evidence_of(self.result)
-        if found is None:
+        evidence = evidence_of(self.result)
+        if evidence is None:
             why = no_evidence(self.result, self.judgement)
             raise InferenceError(f"This fit has no estimate of the log evidence. {why}")
-        return found
+        return evidence
 
     @property
     def elbo_trace(self) -> Floats:
@@ -284,11 +284,11 @@ class Fit(VariablesOfDraws):
     def _standard_errors(self) -> dict[str, float]:
         """Of the mean of each column that has one, to three digits."""
         with np.errstate(all="ignore"):
-            found = by_columns(partial(standard_errors, by=self.result.error_sources), self.draws())
-        known = np.isfinite(found) & (found > 0)
+            errors = by_columns(partial(standard_errors, by=self.result.error_sources), self.draws())
+        known = np.isfinite(errors) & (errors > 0)
         return {
             name: float(f"{se:.3g}")
-            for name, se, ok in zip(self.column_names, found.tolist(), known, strict=True)
+            for name, se, ok in zip(self.column_names, errors.tolist(), known, strict=True)
             if ok
         }
 
@@ -326,8 +326,8 @@ class Fit(VariablesOfDraws):
             ((1000, 8), (8,))
         """
         if mean:
-            (found,) = self._variable(name, self.at_mean()[None])
-            return np.asarray(found)
+            (value,) = self._variable(name, self.at_mean()[None])
+            return np.asarray(value)
         return super().stan_variable(name)
 
     @checks
@@ -418,8 +418,8 @@ class Fit(VariablesOfDraws):
         return self._summarised(names, self.draws()[:, at], TableStyle(interval, hdi, sig_figs))
 
     def _summarised(self, columns: Sequence[str], rows: Floats, style: TableStyle) -> Summary:
-        found = summarise(columns, rows, self.result.error_sources, style)
-        return replace(found, level=self.level, labels=self.posterior.labels)
+        summary = summarise(columns, rows, self.result.error_sources, style)
+        return replace(summary, level=self.level, labels=self.posterior.labels)
 
     @property
     def about(self) -> dict[str, str]:
@@ -684,7 +684,7 @@ def variational(posterior: LogDensity, **keywords: Any) -> Fit:
     with listener_of(run.progress, phases_of(settings)) as shown, logging_stages(shown) as listen:
         deadline = Deadline(listen, run.timeout)
         try:
-            found, _ = fit_with_journal(posterior, settings, deadline, checkpoint_options)
+            fit, _ = fit_with_journal(posterior, settings, deadline, checkpoint_options)
         except KeyboardInterrupt:
             if deadline.passed:
                 raise InferenceError(
@@ -692,13 +692,13 @@ def variational(posterior: LogDensity, **keywords: Any) -> Fit:
                 ) from None
             raise
     if deadline.passed:
-        return replace(found, result=found.result.stopped(f"stopped after timeout = {run.timeout:g} s"))
-    if found.outcome.ending is Ending.INTERRUPTED:
+        return replace(fit, result=fit.result.stopped(f"stopped after timeout = {run.timeout:g} s"))
+    if fit.outcome.ending is Ending.INTERRUPTED:
         if run.on_interrupt == "raise":
-            raise Interrupted(found)
+            raise Interrupted(fit)
     elif checkpoint_options:
         checkpoint_options.discard(settings.runs)
-    return found
+    return fit
 
 
 def fit_with_journal(
@@ -708,8 +708,8 @@ def fit_with_journal(
     checkpoint: CheckpointOptions | None = None,
 ) -> tuple[Fit, Checkpoint]:
     """As `variational`, with the journal of the run: a checkpoint stays until it is discarded."""
-    found, journal = fit_posterior(posterior, settings, progress, checkpoint)
-    return Fit(posterior, settings, *found), journal
+    parts, journal = fit_posterior(posterior, settings, progress, checkpoint)
+    return Fit(posterior, settings, *parts), journal
 
 
 class Conditions(Protocol):
@@ -725,7 +725,7 @@ class Conditions(Protocol):
 
 @memory_required()
 def more_of(
-    posterior: LogDensity, settings: Settings, found: "RunResult", progress: Listener | bool | None = None
+    posterior: LogDensity, settings: Settings, result: "RunResult", progress: Listener | bool | None = None
 ) -> Fit:
     """A fit with fresh draws of what was found, of which the settings have the number and the seed.
 
@@ -737,7 +737,7 @@ def more_of(
             f"draws need another run, with draws = {settings.draws}."
         )
     with listener_of(progress, phases_of_draws(settings)) as listen:
-        fresh: FitDraws = more.more_draws(posterior, settings, found, listen)
+        fresh: FitDraws = more.more_draws(posterior, settings, result, listen)
     return Fit(posterior, settings, *fresh, later_draws=True)
 
 

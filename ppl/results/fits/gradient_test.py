@@ -75,12 +75,12 @@ def _difference(posterior: LogDensity, u: Floats, k: int) -> tuple[float, float]
     """The derivative along coordinate k from the best pair of steps, and how far that pair is apart."""
     scale = max(1.0, abs(float(u[k])))
     with np.errstate(all="ignore"):
-        found = np.array([_central(posterior, u, k, step * scale) for step in DIFFERENCE_STEPS])
-        gaps = np.abs(np.diff(found))
+        differences = np.array([_central(posterior, u, k, step * scale) for step in DIFFERENCE_STEPS])
+        gaps = np.abs(np.diff(differences))
     if np.isnan(gaps).all():
-        return float(found[-1]), float("nan")
+        return float(differences[-1]), float("nan")
     best = int(np.nanargmin(gaps))
-    return float(found[best + 1]), float(gaps[best])
+    return float(differences[best + 1]), float(gaps[best])
 
 
 def _central(posterior: LogDensity, u: Floats, k: int, h: float) -> float:

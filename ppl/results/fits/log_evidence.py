@@ -23,7 +23,7 @@ def evidence_of(result: Result) -> Evidence | None:
 
 def no_evidence(result: Result, judgement: str = "Its verdict is poor.") -> str:
     """Why a fit does not tell the evidence, in a sentence, or by its judgement; "" where it does."""
-    settings, found = result.settings, result.evidence
+    settings, evidence = result.settings, result.evidence
     if settings.algorithm in OTHER_INTEGRALS:
         return OTHER_INTEGRALS[settings.algorithm]
     if settings.jacobian is False:
@@ -34,8 +34,8 @@ def no_evidence(result: Result, judgement: str = "Its verdict is poor.") -> str:
         return "The draws do not reach the other modes: fit with move = True."
     if sum(mode.is_symmetric for mode in result.verdict.modes) > 1:
         return PERHAPS_MORE_IMAGES
-    if found is not None:
-        return found.doubt
+    if evidence is not None:
+        return evidence.doubt
     if not settings.corrects:
         return "Other modes were not searched for: omit the algorithm, or fit with correct = True."
     if result.verdict.made is DrawSource.MOVED:

@@ -100,8 +100,8 @@ def predicted(
         ModelError: the program does not say how new rows come about; says which line.
         DataError: the new data do not fit the program, or hold all that it draws.
     """
-    found = conditioned_on(posterior, data, replicate, means).outputs(us, seed)
-    return arrays_of(found.table, found.program.outputs)
+    outputs = conditioned_on(posterior, data, replicate, means).outputs(us, seed)
+    return arrays_of(outputs.table, outputs.program.outputs)
 
 
 def conditions_in_words(entries: GivenEntries) -> str:
@@ -140,12 +140,12 @@ def scored(
     for name in names or rows.new_rows.modelled[-1:]:
         if name not in rows.entries:
             raise DataError(f"The new rows hold no value of `{name}` to score.", name)
-    drawn, found = rows.draws(us, seed, names), {}
+    drawn, scores = rows.draws(us, seed, names), {}
     for name in names:
         log_p, given = drawn.log_lik(name), rows.entries[name]
         of_row = given.all(axis=tuple(range(log_p.ndim - 1, given.ndim))) if given.ndim else given
-        found[name] = score(log_p, np.broadcast_to(of_row, log_p.shape[1:]))
-    return found
+        scores[name] = score(log_p, np.broadcast_to(of_row, log_p.shape[1:]))
+    return scores
 
 
 def score(log_p: Floats, given: NDArray[np.bool_]) -> Scores:
@@ -179,10 +179,10 @@ def refuse_ambiguous(names: Collection[str]) -> None:
         )
 
 
-def in_frame(found: Mapping[str, Floats], frame: Any, style: TableStyle) -> Any:
+def in_frame(arrays: Mapping[str, Floats], frame: Any, style: TableStyle) -> Any:
     """Mean and interval of each outcome that has a value for each row of a DataFrame, as one of its kind."""
     columns: dict[str, Floats] = {}
-    for name, draws in found.items():
+    for name, draws in arrays.items():
         if draws.shape[1:] == (len(frame),):
             low, _, high = style.headings
             ends = [np.quantile(x, style.probabilities(x)) for x in draws.T]
@@ -209,18 +209,18 @@ def conditioned_on(
         name: np.ones((), bool) for name in conditioned if values.keys() >= every.sources(name) > set()
     }
     partly = frozenset(name for name, each in entries.items() if not each.all())
-    found = NewRows(factors, GivenNames(frozenset(entries) - partly, partly), means)
-    fixed = values_of_fit(posterior, found)
-    if size := next((size for size in found.rows if np.array_equal(values.get(size, 1), 0)), None):
+    rows = NewRows(factors, GivenNames(frozenset(entries) - partly, partly), means)
+    fixed = values_of_fit(posterior, rows)
+    if size := next((size for size in rows.rows if np.array_equal(values.get(size, 1), 0)), None):
         raise DataError(f"the new data have no rows: {size} is 0", size)
-    given_values = filled_in(found, values)
-    values = {**completed(posterior, found, values), **held_in_part(found, values, entries), **fixed}
+    given_values = filled_in(rows, values)
+    values = {**completed(posterior, rows, values), **held_in_part(rows, values, entries), **fixed}
     shapes = {name: np.shape(value) for name, value in fixed.items()}
     old = {v.name: v.shape for v in posterior.variables["parameters"]}
-    sized = posterior_of(posterior, found.for_sizes(shapes), {**given_values, **values})
+    sized = posterior_of(posterior, rows.for_sizes(shapes), {**given_values, **values})
     new = {v.name: v.shape for v in sized.variables["parameters"]}
-    predicting = found.predicting(shapes, old, new)
-    return Conditioned(posterior, found, values, entries, (shapes, old, new), predicting)
+    predicting = rows.predicting(shapes, old, new)
+    return Conditioned(posterior, rows, values, entries, (shapes, old, new), predicting)
 
 
 def coded_as_at_the_fit(posterior: LogDensity, data: AnyData) -> dict[str, Any]:
@@ -238,66 +238,66 @@ def require_modelled(names: Collection[str], modelled: Collection[str]) -> None:
 
 def held_in(values: Mapping[str, Any], names: Collection[str]) -> dict[str, NDArray[np.bool_]]:
     """Of modelled data that have a value that is not missing, which are given."""
-    found: dict[str, NDArray[np.bool_]] = {}
+    given: dict[str, NDArray[np.bool_]] = {}
     for name in names:
         if name in values:
             holes = holes_in(values[name])
             each = np.ones(np.shape(values[name]), bool) if holes is None else ~np.isnan(holes.values)
             if each.any() or not each.size:
-                found[name] = each
-    return found
+                given[name] = each
+    return given
 
 
-def filled_in(found: NewRows, values: Mapping[str, Any]) -> dict[str, Any]:
+def filled_in(rows: NewRows, values: Mapping[str, Any]) -> dict[str, Any]:
     """What is given in part, with a value that its declaration allows where one is missing."""
     out: dict[str, Any] = {}
-    for name in found.held:
-        holes, t = holes_in(values[name]), found.factors.data[name].type
+    for name in rows.held:
+        holes, t = holes_in(values[name]), rows.factors.data[name].type
         if holes is None or not isinstance(t, ast.SizedType):
             continue
         out[name] = filled(t, holes, values)
     return out
 
 
-def held_in_part(found: NewRows, values: Mapping[str, Any], entries: GivenEntries) -> dict[str, Any]:
+def held_in_part(rows: NewRows, values: Mapping[str, Any], entries: GivenEntries) -> dict[str, Any]:
     """The values of what is given in part, 0 where they are missing, and which are given."""
     out: dict[str, Any] = {}
-    for name, (own, flags) in found.held.items():
+    for name, (own, flags) in rows.held.items():
         holes = holes_in(values[name])
         assert holes is not None
         kept = np.where(entries[name], holes.values, 0)
-        is_int = found.factors.data[name].type.keyword == "int"
+        is_int = rows.factors.data[name].type.keyword == "int"
         out |= {own: kept.astype(int) if is_int else kept, flags: entries[name].astype(int)}
     return out
 
 
-def completed(posterior: LogDensity, found: NewRows, values: Mapping[str, Any]) -> dict[str, Any]:
+def completed(posterior: LogDensity, rows: NewRows, values: Mapping[str, Any]) -> dict[str, Any]:
     """The new data less what is drawn; what they leave out stays as at the fit, but sizes of groups grow."""
-    old = {k: v for k, v in posterior.data.items() if not isinstance(v, Share) and k not in found.modelled}
+    old = {k: v for k, v in posterior.data.items() if not isinstance(v, Share) and k not in rows.modelled}
     grown = {
         name: n for name, n in groups_in(posterior, values).items() if name not in values and n > old[name]
     }
-    return {name: v for name, v in {**old, **values, **grown}.items() if name not in found.drawn}
+    return {name: v for name, v in {**old, **values, **grown}.items() if name not in rows.drawn}
 
 
 def groups_in(posterior: LogDensity, values: Mapping[str, Any]) -> dict[str, int]:
     """The largest index of each kind of groups in new data: of J where `g` is declared `int<upper=J>`."""
     program = posterior.model.program(ARRAYS)
     sizes = {a.name for d in program.parameters for a in (*d.dims, *d.sizes) if isinstance(a, ir.Var)}
-    found: dict[str, int] = {}
+    groups: dict[str, int] = {}
     for d in program.data:
         bound = d.arguments[-1] if d.constraint in ("upper", "lower_upper") else None
         if isinstance(bound, ir.Var) and bound.name in sizes and np.size(values.get(d.name, ())):
             largest = int(np.nanmax(values[d.name]))
-            found[bound.name] = max(largest, found.get(bound.name, largest))
-    return found
+            groups[bound.name] = max(largest, groups.get(bound.name, largest))
+    return groups
 
 
-def values_of_fit(posterior: LogDensity, found: NewRows) -> dict[str, Any]:
+def values_of_fit(posterior: LogDensity, rows: NewRows) -> dict[str, Any]:
     """What stays as at the fit: values of all its rows, and what depends on its outcomes."""
-    fixing, _ = found.fixing
-    values = {name: posterior.d.of(name) for name in found.transformed[1]}
+    fixing, _ = rows.fixing
+    values = {name: posterior.d.of(name) for name in rows.transformed[1]}
     if fixing.values:
-        recorded = posterior_of(posterior, found.recording, posterior.data)
+        recorded = posterior_of(posterior, rows.recording, posterior.data)
         values |= {name: recorded.d.of(name) for name in fixing.values}
     return values

@@ -31,11 +31,11 @@ def non_centred_forms(model: CompiledProgram) -> tuple[str, ...]:
         return ()
     from ppl.programs.non_centred import centred
 
-    found = list(centred(*model.compilation.checked))
-    if not found:
+    parameters = list(centred(*model.compilation.checked))
+    if not parameters:
         return ()
-    lines = ", ".join(f"`{c.non_centred}` (line {c.declaration.span.line})" for c in found)
-    names = [f"`{c.declaration.name}`" for c in found if not c.in_order]
+    lines = ", ".join(f"`{c.non_centred}` (line {c.declaration.span.line})" for c in parameters)
+    names = [f"`{c.declaration.name}`" for c in parameters if not c.in_order]
     below = f" Move {' and '.join(names)} below the parameters that the declaration uses." if names else ""
     return (f"With few data, try the non-centred form (`ppl fix`): declare {lines}.{below}",)
 
@@ -55,11 +55,11 @@ def advice_on(data: Mapping[str, Any]) -> tuple[str, ...]:
         >>> advice_on({"year": np.arange(1990.0, 2000.0)})[0][:46]
         'Far from zero for its spread: `year` (mean 199'
     """
-    found = list(uncentred(data))
-    if not found:
+    columns = list(uncentred(data))
+    if not columns:
         return ()
-    which = ", ".join(f"`{name}` (mean {mean:.4g}, sd {sd:.2g})" for name, mean, sd in found)
-    its = "its" if len(found) == 1 else "their"
+    which = ", ".join(f"`{name}` (mean {mean:.4g}, sd {sd:.2g})" for name, mean, sd in columns)
+    its = "its" if len(columns) == 1 else "their"
     return (
         f"Far from zero for {its} spread: {which}. Coefficients of such data are confounded with the "
         "intercept: subtract the mean and divide by the sd before the fit.",

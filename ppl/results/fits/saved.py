@@ -141,9 +141,9 @@ def result_of(record: Mapping[str, Any], posterior: LogDensity) -> Result:
     if settings.algorithm in OF_SEVERAL_GAUSSIANS or record.get("fit_draws") == DrawSource.NESTED.value:
         again = fit(target, replace(settings, runs=1, seed=seed), start_for(posterior, settings.init))
         return with_spread(again, _spread_from_json(record))
-    found = found_of(record, posterior)
-    again = drawn(target, found.family, found.params, found.path, Context(settings, Streams(seed)))
-    return with_spread(again, found.spread)
+    run = found_of(record, posterior)
+    again = drawn(target, run.family, run.params, run.path, Context(settings, Streams(seed)))
+    return with_spread(again, run.spread)
 
 
 def later_draws(record: Mapping[str, Any]) -> bool:
@@ -153,18 +153,18 @@ def later_draws(record: Mapping[str, Any]) -> bool:
 
 def found_of(record: Mapping[str, Any], posterior: LogDensity) -> RunResult:
     """What a saved fit found; fits that were saved before have no chains to go on."""
-    made = DrawSource(record["fit_draws"]) if "fit_draws" in record else DrawSource.OF_Q
+    source = DrawSource(record["fit_draws"]) if "fit_draws" in record else DrawSource.OF_Q
     q = approximation(record, posterior.param_unc_num())
     chains = decode(record.get("chains"))
-    return RunResult(*q, _path_from_json(record), made, _spread_from_json(record), chains)
+    return RunResult(*q, _path_from_json(record), source, _spread_from_json(record), chains)
 
 
 def _spread_from_json(record: Mapping[str, Any]) -> Spread | None:
-    found = record.get("spread")  # fits that were saved before had no such entry
-    if not found:
+    entry = record.get("spread")  # fits that were saved before had no such entry
+    if not entry:
         return None
-    rhats = np.array([_number(value) for value in found["rhats"]], dtype=float)
-    spread = Spread(found["runs"], rhats, tuple(_number(value) for value in found["elbos"]))
+    rhats = np.array([_number(value) for value in entry["rhats"]], dtype=float)
+    spread = Spread(entry["runs"], rhats, tuple(_number(value) for value in entry["elbos"]))
     require_types(spread)
     return spread
 

@@ -93,8 +93,8 @@ class Predictors:
 
     def expected(self, us: Floats, data: Mapping[str, Any], seed: int) -> dict[str, Floats]:
         """The expected values (draws, rows, ...) of the outcomes that have these rows."""
-        found = predicted(self.posterior, us, dict(data), seed, means=True)
-        return {name: x for name, x in found.items() if name in self.outcomes and self.axes.get(name) == 0}
+        means = predicted(self.posterior, us, dict(data), seed, means=True)
+        return {name: x for name, x in means.items() if name in self.outcomes and self.axes.get(name) == 0}
 
 
 def predictors_of(posterior: LogDensity, named: Sequence[str]) -> Predictors:
@@ -104,14 +104,14 @@ def predictors_of(posterior: LogDensity, named: Sequence[str]) -> Predictors:
         UnknownName: one is no data by row.
         DataError: they have rows of different sizes, or the size is no variable.
     """
-    found = NewRows(posterior.model.compilation.factors)
-    own = {d.name for d in found.program.data}
+    rows = NewRows(posterior.model.compilation.factors)
+    own = {d.name for d in rows.program.data}
     places = {
         name: (text_of(size), axis)
-        for name in found.factors.sizes
+        for name in rows.factors.sizes
         if name in own
-        for axis, size in reversed([*enumerate(found.factors.sizes[name])])
-        if text_of(size) in found.rows
+        for axis, size in reversed([*enumerate(rows.factors.sizes[name])])
+        if text_of(size) in rows.rows
     }
     names = [split_column(predictor)[0] for predictor in named]
     for name in names:
@@ -125,7 +125,7 @@ def predictors_of(posterior: LogDensity, named: Sequence[str]) -> Predictors:
     if size not in own:
         raise DataError(f"`{names[0]}` has {size} rows; expected a size that is a variable, int N.", names[0])
     axes = {name: axis for name, (text, axis) in places.items() if text == size}
-    predictors = Predictors(posterior, size, axes, frozenset(found.modelled) - {*names})
+    predictors = Predictors(posterior, size, axes, frozenset(rows.modelled) - {*names})
     for predictor in named:
         predictors.require(predictor)
     return predictors
@@ -235,15 +235,15 @@ def effects(
     n = len(pairs := [*product(*axes)])
     values = {name: listed([pair[k] for pair in pairs]) for k, name in enumerate(names)}
     fixed = {name: repeated(name, value, n) for name, value in at.items()}
-    found = own.expected(us, own.rows(n, {**fixed, **values}, at_typical=True), seed)
+    means = own.expected(us, own.rows(n, {**fixed, **values}, at_typical=True), seed)
     shape = [*map(len, axes)]
-    draws = {name: x.reshape(len(x), *shape, *x.shape[2:]) for name, x in found.items()}
+    draws = {name: x.reshape(len(x), *shape, *x.shape[2:]) for name, x in means.items()}
     places: list[Axis] = [
         [f"{name}={text_of_value(value)}" for value in axis] for name, axis in zip(names, axes, strict=True)
     ]
-    named = {name: [*places, *own_axes[1:]] for name, own_axes in axes_of(posterior, found).items()}
+    named = {name: [*places, *own_axes[1:]] for name, own_axes in axes_of(posterior, means).items()}
     points = {
-        name: (own.values(predictor), own.values(by) if by else None, own.by_row(name)) for name in found
+        name: (own.values(predictor), own.values(by) if by else None, own.by_row(name)) for name in means
     }
     others = {name: own.word_of(name, x) for name, x in own.typical().items() if name not in names}
     expected = ExpectedValues(draws, summarise, named)
@@ -301,14 +301,14 @@ def contrast(
     own = predictors_of(posterior, [*scenarios])
     n = len(own.values(next(iter(scenarios)))) if average else 1
     cases = [dict(zip(scenarios, case, strict=True)) for case in zip(*scenarios.values(), strict=True)]
-    found = list[dict[str, Floats]]()
+    means = list[dict[str, Floats]]()
     for case in cases:
         values = {name: repeated(name, value, n) for name, value in case.items()}
-        found.append(own.expected(us, own.rows(n, values, at_typical=not average), seed))
+        means.append(own.expected(us, own.rows(n, values, at_typical=not average), seed))
     first, *others = [",".join(map(text_of_value, case.values())) for case in cases]
     draws, axes = dict[str, Floats](), dict[str, list[Axis]]()
-    for name, (_, *of_row) in axes_of(posterior, found[0]).items():
-        base, *rest = (each[name].mean(axis=1) for each in found)
+    for name, (_, *of_row) in axes_of(posterior, means[0]).items():
+        base, *rest = (each[name].mean(axis=1) for each in means)
         for what, sign, x in comparisons(own.by_row(name), base, np.stack(rest, axis=1)):
             draws[f"{what}_{name}"] = x
             axes[f"{what}_{name}"] = [[f"{other} {sign} {first}" for other in others], *of_row]

@@ -79,8 +79,8 @@ def updated(posterior: P, us: Floats, data: AnyData) -> P:
     own, quality = site_of_rows(batches, us)
     most = SITES.most_held * int(new.d.of(earlier.rows))
     if quality.ess < SITES.close_share * quality.n and batches.n_rows <= most:
-        found = {k: v for k, v in posterior.data.items() if k in of_rows and not isinstance(v, Share)}
-        holding = replace(earlier, held={**found, earlier.rows: batches.n_rows})
+        rows = {k: v for k, v in posterior.data.items() if k in of_rows and not isinstance(v, Share)}
+        holding = replace(earlier, held={**rows, earlier.rows: batches.n_rows})
         both: P = model.condition({**old, **with_held(model, holding, given)})
         if has_terms(both, batches, earlier.names, us[0]):
             return replace(both, earlier=holding)
@@ -185,17 +185,17 @@ def rows_to_update(posterior: LogDensity) -> str:
         raise DataError(
             "A fit with missing data cannot be updated: each missing value is a parameter of its row."
         )
-    found = NewRows(posterior.model.compilation.factors)
-    span = found.program.span
-    if len(found.rows) != 1:
-        sizes = ", ".join(sorted(found.rows)) or "none"
+    new = NewRows(posterior.model.compilation.factors)
+    span = new.program.span
+    if len(new.rows) != 1:
+        sizes = ", ".join(sorted(new.rows)) or "none"
         raise not_updated(f"one size must count the rows of all outcomes; found {sizes}", span)
-    (rows,) = found.rows
+    (rows,) = new.rows
     if posterior.model.data_schema.get(rows) != "int":
         raise not_updated(f"`{rows}`, which counts the rows, is not a size of the data block", span)
     batches = by_rows(posterior, rows)
-    for d in found.program.parameters:
-        if found.by_row(d) and d.name in dict(batches.split.parameters):
+    for d in new.program.parameters:
+        if new.by_row(d) and d.name in dict(batches.split.parameters):
             raise not_updated(f"`{d.name}` has an entry for each row, which new rows lack", d.name_span)
     refuse_terms_of_all(batches)
     return rows
@@ -276,19 +276,19 @@ def with_levels(value: Any) -> Any:
 
 def earlier_from_json(record: Mapping[str, Any]) -> Earlier | None:
     """The same back from a saved fit; None where it is no update."""
-    found = record.get("earlier")  # fits that were saved before had no such entry
-    if not found:
+    entry = record.get("earlier")  # fits that were saved before had no such entry
+    if not entry:
         return None
-    site = {name: np.array(value, dtype=float) for name, value in found["site"].items()}
-    draws = found.get("draws")
+    site = {name: np.array(value, dtype=float) for name, value in entry["site"].items()}
+    draws = entry.get("draws")
     return Earlier(
         Site(float(site["constant"]), site["linear"], site["precision"]),
-        tuple(found["names"]),
-        np.array(found["mean"], dtype=float),
-        found["rows"],
-        dict(found["groups"]),
-        {name: with_levels(value) for name, value in found["unchanged"].items()},
-        {name: with_levels(value) for name, value in found["held"].items()},
-        tuple((int(n), float(khat), float(ess)) for n, khat, ess in found["qualities"]),
+        tuple(entry["names"]),
+        np.array(entry["mean"], dtype=float),
+        entry["rows"],
+        dict(entry["groups"]),
+        {name: with_levels(value) for name, value in entry["unchanged"].items()},
+        {name: with_levels(value) for name, value in entry["held"].items()},
+        tuple((int(n), float(khat), float(ess)) for n, khat, ess in entry["qualities"]),
         Known(**{name: np.array(x, dtype=float) for name, x in draws.items()}) if draws else None,
     )

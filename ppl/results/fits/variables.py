@@ -158,12 +158,12 @@ class VariablesOfDraws(api.Members, ABC):
         completion = next((c for c in self.posterior.model.completions if c.name == name), None)
         if completion:
             of_part = rows[:, variables(self.column_names)[name]]
-            found = completed_draws(completion, self.posterior.d, of_part)
+            values = completed_draws(completion, self.posterior.d, of_part)
         elif column in self.column_names:
-            found = rows[:, self.column_names.index(column)].copy()
+            values = rows[:, self.column_names.index(column)].copy()
         else:
-            found = reshape(rows, self.column_names, name)
-        return whole_numbers(found) if variable_of(column) in self.discrete else found
+            values = reshape(rows, self.column_names, name)
+        return whole_numbers(values) if variable_of(column) in self.discrete else values
 
     def stan_variables(self) -> dict[str, Floats]:
         """Draws of every variable by name, each of shape (draws, *its own shape).
@@ -225,8 +225,8 @@ class VariablesOfDraws(api.Members, ABC):
         """
         if POINTWISE not in variables(self.column_names):
             return {**by_row.arrays(self._by_row)}
-        found = by_row.outcomes(self.posterior)
-        return {found[0] if len(found) == 1 else POINTWISE: self.stan_variable(POINTWISE)}
+        outcomes = by_row.outcomes(self.posterior)
+        return {outcomes[0] if len(outcomes) == 1 else POINTWISE: self.stan_variable(POINTWISE)}
 
     @checks
     def predictive(self, seed: int = 1) -> dict[str, Floats]:
@@ -250,9 +250,9 @@ class VariablesOfDraws(api.Members, ABC):
             (1000, 3)
         """
         names = [name for name in by_row.outcomes(self.posterior) if name + REPLICATED not in self._names]
-        found = by_row.predictive(self.posterior, self.draws_u, seed) if names else {}
+        simulated = by_row.predictive(self.posterior, self.draws_u, seed) if names else {}
         own = {name: self.stan_variable(name + REPLICATED) for name in self._replicated}
-        return {**{name: found[name] for name in names if name in found}, **own}
+        return {**{name: simulated[name] for name in names if name in simulated}, **own}
 
     @checks
     def predict(
@@ -296,9 +296,9 @@ class VariablesOfDraws(api.Members, ABC):
             array([-1.3, -1.6])
         """
         names = (replicate,) if isinstance(replicate, str) else replicate
-        found = new_rows.predicted(self.posterior, self.draws_u, data, seed, names)
+        arrays = new_rows.predicted(self.posterior, self.draws_u, data, seed, names)
         style = TableStyle(interval, hdi)
-        return new_rows.in_frame(found, data, style) if is_frame(data) else found
+        return new_rows.in_frame(arrays, data, style) if is_frame(data) else arrays
 
     @checks
     def expected(
@@ -327,13 +327,13 @@ class VariablesOfDraws(api.Members, ABC):
         """
         names = (replicate,) if isinstance(replicate, str) else replicate
         if data is None:
-            found = by_row.arrays_of(*by_row.predictive_table(self.posterior, self.draws_u, seed, means=True))
+            means = by_row.arrays_of(*by_row.predictive_table(self.posterior, self.draws_u, seed, means=True))
         else:
-            found = new_rows.predicted(self.posterior, self.draws_u, data, seed, names, means=True)
-        axes = expected.axes_of(self.posterior, found)
-        made: ExpectedValues = expected.ExpectedValues(found, self._summarised, axes)
+            means = new_rows.predicted(self.posterior, self.draws_u, data, seed, names, means=True)
+        axes = expected.axes_of(self.posterior, means)
+        values: ExpectedValues = expected.ExpectedValues(means, self._summarised, axes)
         style = TableStyle(interval, hdi)
-        return new_rows.in_frame(made.by_row(), data, style) if is_frame(data) else made
+        return new_rows.in_frame(values.by_row(), data, style) if is_frame(data) else values
 
     @checks
     def effects(
@@ -395,8 +395,8 @@ class VariablesOfDraws(api.Members, ABC):
                 depend on the same unknown values, and none is named.
         """
         names = () if outcome is None else (outcome,)
-        found = new_rows.scored(self.posterior, self.draws_u, data, seed, names)
-        return {name: each.values for name, each in found.items()}
+        scores = new_rows.scored(self.posterior, self.draws_u, data, seed, names)
+        return {name: each.values for name, each in scores.items()}
 
     @checks
     def doctor(self, seed: int = 1, outcome: str | Sequence[str] | None = None) -> "Examination":
@@ -435,12 +435,12 @@ class VariablesOfDraws(api.Members, ABC):
     def _of_data(self) -> dict[str, tuple[str, str]]:
         """Variables among the draws that ArviZ keeps in another group, and the outcome that each is of."""
         predictive, log_likelihood = BY_OUTCOME
-        found = {PREDICTIVE: (predictive, OBSERVED)} if PREDICTIVE in self._names else {}
-        found |= {name + REPLICATED: (predictive, name) for name in self._replicated}
+        groups = {PREDICTIVE: (predictive, OBSERVED)} if PREDICTIVE in self._names else {}
+        groups |= {name + REPLICATED: (predictive, name) for name in self._replicated}
         if POINTWISE in self._names:
             only = by_row.outcomes(self.posterior)
-            found[POINTWISE] = (log_likelihood, only[0] if len(only) == 1 else POINTWISE)
-        return found
+            groups[POINTWISE] = (log_likelihood, only[0] if len(only) == 1 else POINTWISE)
+        return groups
 
     def _requested_groups(self, log_likelihood: bool, posterior_predictive: bool) -> Groups:
         """ArviZ's groups of what the program says of its data, each array (chains, draws, *shape)."""
@@ -460,13 +460,13 @@ class VariablesOfDraws(api.Members, ABC):
 
     def _pointwise(self, outcome: str | Sequence[str] | None, name: str) -> list[LogLik]:
         """The log likelihood that is called `name` among the draws, else that which the program tells."""
-        where, log_ratios, found = (
+        where, log_ratios, outcomes = (
             self.posterior.source.name,
             self._log_ratios,
             by_row.outcomes(self.posterior),
         )
         there = name != POINTWISE or name in variables(self.column_names)
-        only = found[0] if len(found) == 1 else None
+        only = outcomes[0] if len(outcomes) == 1 else None
         if there and outcome in (None, [], only, [only]):
             own = of_draws(self.column_names, self.draws(), log_ratios, name, where)
             return [by_row.of_outcome(own, self.posterior, only) if only else own]
@@ -538,10 +538,10 @@ class VariablesOfDraws(api.Members, ABC):
         Raises:
             InferenceError: there is no such discrete parameter.
         """
-        found = discrete.most_probable(self.posterior, self.draws_u)
-        if name not in found:
-            raise InferenceError(f"`{name}` is not a discrete parameter; they are {', '.join(found)}.")
-        return found[name]
+        values = discrete.most_probable(self.posterior, self.draws_u)
+        if name not in values:
+            raise InferenceError(f"`{name}` is not a discrete parameter; they are {', '.join(values)}.")
+        return values[name]
 
     @property
     def plot(self) -> "Plots":
@@ -601,8 +601,8 @@ class VariablesOfDraws(api.Members, ABC):
             {'chain': 1, 'draw': 1000, 'school': 8}
         """
         axes = self._axes(coords, dims)
-        found = to_xarray(self._chain_rows, self.column_names, self.about, axes)
-        return self._with_integers(found)
+        dataset = to_xarray(self._chain_rows, self.column_names, self.about, axes)
+        return self._with_integers(dataset)
 
     @checks
     def to_arviz(
@@ -637,7 +637,7 @@ class VariablesOfDraws(api.Members, ABC):
             >>> inference.posterior["theta"].dims
             ('chain', 'draw', 'school')
         """
-        found = inference_data(
+        data = inference_data(
             self._chain_rows,
             self.column_names,
             self._sample_stats,
@@ -647,9 +647,9 @@ class VariablesOfDraws(api.Members, ABC):
             self._of_data,
             self._requested_groups(log_likelihood, posterior_predictive),
         )
-        if "posterior" in found:
-            self._with_integers(found.posterior)
-        return found
+        if "posterior" in data:
+            self._with_integers(data.posterior)
+        return data
 
     @property
     def metadata(self) -> Metadata:
@@ -696,9 +696,9 @@ class VariablesOfDraws(api.Members, ABC):
             for name, axes in labels.dims.items()
         }
 
-    def _with_integers(self, found: Any) -> Any:
+    def _with_integers(self, dataset: Any) -> Any:
         """The dataset, its discrete parameters as integers."""
         for name in self.discrete:
-            if name in found:
-                found[name] = found[name].copy(data=whole_numbers(found[name].values))
-        return found
+            if name in dataset:
+                dataset[name] = dataset[name].copy(data=whole_numbers(dataset[name].values))
+        return dataset

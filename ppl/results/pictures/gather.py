@@ -194,8 +194,8 @@ def supports_of(posterior: LogDensity) -> dict[str, Support]:
     program = posterior.model.lowered
     computed = (*program.transformed_parameter_names, *program.generated_names)
     every = (*program.parameters, *(v for v in computed if not v.allows_all))
-    found = ((v.name, support(posterior, v)) for v in every)
-    return {name: ends for name, ends in found if ends}
+    supports = ((v.name, support(posterior, v)) for v in every)
+    return {name: ends for name, ends in supports if ends}
 
 
 def support(posterior: LogDensity, v: ir.Declared) -> Support | None:

@@ -60,12 +60,12 @@ def curve(axes: "Axes", values: Floats, support: Support | None = None) -> tuple
 def interval_ends(columns: Iterable[Floats], style: TableStyle) -> Floats:
     """The ends (5, columns) of the interval of a style, of the 50% interval inside it, and the median."""
     inner = INTERVAL_ENDS[1:-1]
-    found = [
+    ends = [
         np.nanquantile(x, [low, *inner, high])
         for x in columns
         for low, _, high in [style.probabilities(x[~np.isnan(x)])]
     ]
-    return np.array(found).T
+    return np.array(ends).T
 
 
 def interval(axes: "Axes", values: Floats, colour: str, height: float, style: TableStyle) -> None:

@@ -172,7 +172,7 @@ def replicated_outcomes(
         DataError: there is no such column, or it is not one value for each observation.
     """
     there = variables(files[0].columns)
-    found: dict[str, Replicated] = {}
+    outcomes: dict[str, Replicated] = {}
     for name in [outcome] if outcome else [*data]:
         drawn, y = replicated or name + REPLICATED, as_numbers(data.get(name))
         y_rep = (
@@ -183,12 +183,12 @@ def replicated_outcomes(
         if y is not None and y.ndim and y_rep is not None and y_rep[0].size == y.size:
             given = ~np.isnan(y.ravel("F"))
             groups = groups_of(files[0], data, by, name, y.shape) if by else None
-            found[name] = Replicated(
+            outcomes[name] = Replicated(
                 y.ravel("F")[given],
                 y_rep.reshape(len(y_rep), -1, order="F")[:, given],
                 groups and groups._replace(codes=groups.codes[given]),
             )
-    return found
+    return outcomes
 
 
 def groups_of(

@@ -124,8 +124,8 @@ def is_ordered(material: Material) -> bool:
 
 def importance(material: Material) -> Floats | None:
     """The log ratios of all draws, where every run has them."""
-    found = [ratios for file in material.files if (ratios := file.log_ratios) is not None]
-    return np.concatenate(found) if len(found) == len(material.files) else None
+    each = [ratios for file in material.files if (ratios := file.log_ratios) is not None]
+    return np.concatenate(each) if len(each) == len(material.files) else None
 
 
 def caption(material: Material) -> Caption:

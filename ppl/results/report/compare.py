@@ -145,19 +145,19 @@ class EvidenceComparison(Ranked[OfEvidence]):
         )
 
 
-def by_evidence(found: Mapping[str, Evidence]) -> EvidenceComparison:
+def by_evidence(evidences: Mapping[str, Evidence]) -> EvidenceComparison:
     """Models by their log evidence; DataError where there are fewer than two.
 
     Source: Kass and Raftery (1995), "Bayes factors", JASA 90.
     """
-    if len(found) < 2:
+    if len(evidences) < 2:
         raise DataError("a comparison needs two models or more.")
-    names = sorted(found, key=lambda name: -found[name].value)
-    best = found[names[0]]
-    heights = np.exp([found[name].value - best.value for name in names])
+    names = sorted(evidences, key=lambda name: -evidences[name].value)
+    best = evidences[names[0]]
+    heights = np.exp([evidences[name].value - best.value for name in names])
 
     def compared(name: str, share: float) -> OfEvidence:
-        value, se = found[name]
+        value, se = evidences[name]
         off = float(np.hypot(se, best.se)) if name != names[0] else 0.0
         return OfEvidence(name, value - best.value, off, value, se, share)
 
@@ -196,10 +196,10 @@ class ComparisonByOutcome(ByOutcome[Comparison]):
         return f"<ComparisonByOutcome: {', '.join(f'{name}: best {x[0].name}' for name, x in self.items())}>"
 
     def __str__(self) -> str:
-        return "\n".join([*(f"{name}:\n{found}\n" for name, found in self.items()), self.reading])
+        return "\n".join([*(f"{name}:\n{comparison}\n" for name, comparison in self.items()), self.reading])
 
     def _repr_html_(self) -> str:
-        each = (html.paragraph(name) + found._repr_html_() for name, found in self.items())
+        each = (html.paragraph(name) + comparison._repr_html_() for name, comparison in self.items())
         return "".join(each) + html.paragraph(self.reading)
 
 
@@ -243,16 +243,18 @@ def compare(
             )
     if len(models) < 2:
         raise DataError("a comparison needs two models or more.")
-    found = {name: loos_of(model, outcome) for name, model in models.items()}
-    shared = outcomes_of_all(found)
-    made = {o: by_elpd({name: loos.get(o) or loos[""] for name, loos in found.items()}) for o in shared}
-    return ComparisonByOutcome(made) if len(made) > 1 else made[shared[0]]
+    loos_by_model = {name: loos_of(model, outcome) for name, model in models.items()}
+    shared = outcomes_of_all(loos_by_model)
+    comparisons = {
+        o: by_elpd({name: loos.get(o) or loos[""] for name, loos in loos_by_model.items()}) for o in shared
+    }
+    return ComparisonByOutcome(comparisons) if len(comparisons) > 1 else comparisons[shared[0]]
 
 
 def loos_of(model: Any, outcome: OutcomeNames) -> Mapping[str, Loo]:
     """The ELPDs of a model by outcome; of one whose outcome is unknown, by ""."""
-    found = model if isinstance(model, Loo | LooByOutcome) else model.loo(outcome)
-    by_name = found if isinstance(found, LooByOutcome) else {found.outcome: found}
+    loo = model if isinstance(model, Loo | LooByOutcome) else model.loo(outcome)
+    by_name = loo if isinstance(loo, LooByOutcome) else {loo.outcome: loo}
     if not outcome or [*by_name] == [""]:
         return by_name
     chosen = outcome if isinstance(outcome, str) else JOINED.join(outcome)
@@ -261,17 +263,17 @@ def loos_of(model: Any, outcome: OutcomeNames) -> Mapping[str, Loo]:
     return {chosen: by_name[chosen]}
 
 
-def outcomes_of_all(found: Mapping[str, Mapping[str, Loo]]) -> Sequence[str]:
+def outcomes_of_all(loos_by_model: Mapping[str, Mapping[str, Loo]]) -> Sequence[str]:
     """The outcomes that all models have; the unknown outcome of a `log_lik` may be the only one of another.
 
     Raises:
         DataError: a model has others; says what to do.
     """
-    known = {name: [*loos] for name, loos in found.items() if [*loos] != [""]}
+    known = {name: [*loos] for name, loos in loos_by_model.items() if [*loos] != [""]}
     if not known:
         return [""]
     first, outcomes = next(iter(known.items()))
-    for name in found:
+    for name in loos_by_model:
         own = known.get(name, outcomes if len(outcomes) == 1 else ["(a log_lik that names none)"])
         if {*own} != {*outcomes}:
             common = [o for o in outcomes if o in own]
@@ -293,18 +295,18 @@ OTHER_VARIABLE = (
 )
 
 
-def by_elpd(found: Mapping[str, Loo]) -> Comparison:
+def by_elpd(loos: Mapping[str, Loo]) -> Comparison:
     """Models of one outcome, by name, in the order of their ELPD.
 
     Raises:
         DataError: their rows or data differ.
     """
-    first, *others = found
+    first, *others = loos
     for name in others:
-        refuse_other_rows(first, found[first], name, found[name])
-    names = sorted(found, key=lambda name: -found[name].elpd)
-    weights = dict(zip(names, stacked(np.array([found[name].elpds for name in names])), strict=True))
-    best = found[names[0]].elpds
+        refuse_other_rows(first, loos[first], name, loos[name])
+    names = sorted(loos, key=lambda name: -loos[name].elpd)
+    weights = dict(zip(names, stacked(np.array([loos[name].elpds for name in names])), strict=True))
+    best = loos[names[0]].elpds
 
     def compared(name: str, loo: Loo) -> Compared:
         differences = loo.elpds - best
@@ -312,7 +314,7 @@ def by_elpd(found: Mapping[str, Loo]) -> Comparison:
         figures = (loo.elpd, loo.se, loo.p_loo, float(weights[name]))
         return Compared(name, total, se, *figures, len(loo.bad), loo.level)
 
-    return Comparison(tuple(compared(name, found[name]) for name in names))
+    return Comparison(tuple(compared(name, loos[name]) for name in names))
 
 
 def refuse_other_rows(first: str, a: Loo, second: str, b: Loo) -> None:
@@ -357,9 +359,9 @@ def stacked(elpds: Floats) -> Floats:
     return weights
 
 
-def reading(found: Comparison) -> Iterator[str]:
+def reading(comparison: Comparison) -> Iterator[str]:
     """Which models are as good as the first, and which estimates cannot be relied on."""
-    best, *others = found
+    best, *others = comparison
     close = [model.name for model in others if -model.elpd_diff < CLOSE]
     if close:
         yield (
@@ -372,12 +374,12 @@ def reading(found: Comparison) -> Iterator[str]:
             f"The difference between {', '.join(unclear)} and {best.name} is within {ERRORS:g} standard "
             "errors: it does not decide between them."
         )
-    if bad := [f"{model.bad} of {model.name}" for model in found if model.bad]:
+    if bad := [f"{model.bad} of {model.name}" for model in comparison if model.bad]:
         yield (
             f"k-hat is too high or unknown for rows: {', '.join(bad)}. These ELPDs, their differences and "
             "the order are unreliable: `ppl loo` names the rows."
         )
-    if found.poor:
-        yield f"Fits that are poor: {found.poor}. Do not use their figures."
-    if not (close or unclear or bad or found.poor):
+    if comparison.poor:
+        yield f"Fits that are poor: {comparison.poor}. Do not use their figures."
+    if not (close or unclear or bad or comparison.poor):
         yield f"{best.name} predicts best; no k-hat is too high."

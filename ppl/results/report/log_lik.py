@@ -49,8 +49,8 @@ def in_files(files: Sequence[DrawsFile], name: str = POINTWISE) -> LogLik:
     ratios, notes = ratios_in(files)
     path = str(files[0].path)
     again = f"ppl generate MODEL DATA {path}" if not ratios.any() else ""  # whose file has no densities
-    found = of_draws(files[0].columns, draws, ratios, name, path, again)
-    return replace(found, notes=(*found.notes, *notes))
+    log_lik = of_draws(files[0].columns, draws, ratios, name, path, again)
+    return replace(log_lik, notes=(*log_lik.notes, *notes))
 
 
 def ratios_in(files: Sequence[DrawsFile]) -> tuple[Floats, tuple[str, ...]]:

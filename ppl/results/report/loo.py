@@ -175,11 +175,11 @@ def summary_texts(loo: Loo) -> tuple[str, ...]:
     return (*(f"{figure:.2f}" for figure in figures), str(len(loo.names)), str(len(loo.bad)))
 
 
-def readings(found: LooByOutcome) -> Iterator[str]:
+def readings(loos: LooByOutcome) -> Iterator[str]:
     """A sentence or two on each outcome, those on all of them once."""
-    each = [*found.values()]
+    each = [*loos.values()]
     shared = [note for note in each[0].notes if all(note in loo.notes for loo in each)]
-    for name, loo in found.items():
+    for name, loo in loos.items():
         yield " ".join([f"{name}: {of_khats(loo)}", *(note for note in loo.notes if note not in shared)])
     yield " ".join([*shared, NOT_ADDED, *each[0].level.caution])
 
@@ -205,10 +205,10 @@ def loo_of(log_lik: LogLik) -> Loo:
     )
 
 
-def loo_by_outcome(found: Sequence[LogLik], level: Level) -> Loo | LooByOutcome:
+def loo_by_outcome(log_liks: Sequence[LogLik], level: Level) -> Loo | LooByOutcome:
     """PSIS-LOO of the only outcome, or of each in turn; `level` is that of the draws."""
-    made = [replace(loo_of(each), level=level) for each in found]
-    return made[0] if len(made) == 1 else LooByOutcome({loo.outcome: loo for loo in made})
+    loos = [replace(loo_of(each), level=level) for each in log_liks]
+    return loos[0] if len(loos) == 1 else LooByOutcome({loo.outcome: loo for loo in loos})
 
 
 def se_of_sum(terms: Floats) -> float:
@@ -227,13 +227,13 @@ def of_khats(loo: Loo) -> str:
         worst = max(of, key=lambda name: of[name])
         return f"k-hat is below {threshold} in all {n} rows; the largest is {of[worst]:.3f}, of {worst}."
     worst_text = first_few([f"{name} {of[name]:.3f}" for name in loo.bad], MOST_ROWS)
-    found = f"k-hat is above {threshold} in {len(loo.bad)} of {n} rows: {worst_text}."
-    return f"{found} {ENOUGH_DRAWS if max(loo.khats) < MOST_KHAT else FIT_AGAIN}"
+    sentence = f"k-hat is above {threshold} in {len(loo.bad)} of {n} rows: {worst_text}."
+    return f"{sentence} {ENOUGH_DRAWS if max(loo.khats) < MOST_KHAT else FIT_AGAIN}"
 
 
-def csv_lines(found: Loo | LooByOutcome) -> Iterator[str]:
+def csv_lines(loos: Loo | LooByOutcome) -> Iterator[str]:
     """A line a row: its name, ELPD, k-hat and outcome; comments say that the fit is poor."""
-    each = [found] if isinstance(found, Loo) else [*found.values()]
+    each = [loos] if isinstance(loos, Loo) else [*loos.values()]
     yield from (f"# {sentence}\n" for sentence in each[0].level.caution)
     yield "row,elpd_loo,k_hat,outcome\n"
     for loo in each:

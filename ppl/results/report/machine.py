@@ -37,15 +37,14 @@ def of_rows(names: Sequence[str], rows: Iterable[tuple[str, Sequence[float]]]) -
     return {"rows": [{"name": name, **dict(zip(names, row, strict=True))} for name, row in rows]}
 
 
-def of_evidence(found: Evidence | None) -> dict[str, float] | None:
-    return None if found is None else {"value": found.value, "se": found.se}
+def of_evidence(evidence: Evidence | None) -> dict[str, float] | None:
+    return None if evidence is None else {"value": evidence.value, "se": evidence.se}
 
 
-def of_loo(found: Loo | LooByOutcome) -> dict[str, Any]:
+def of_loo(loo: Loo | LooByOutcome) -> dict[str, Any]:
     """The members of one outcome; of several, a list of them."""
-    if isinstance(found, LooByOutcome):
-        return {"outcomes": [of_loo(loo) for loo in found.values()], "reading": found.reading}
-    loo = found
+    if isinstance(loo, LooByOutcome):
+        return {"outcomes": [of_loo(own) for own in loo.values()], "reading": loo.reading}
     each = zip(loo.names, loo.elpds.tolist(), loo.khats.tolist(), strict=True)
     return {
         "outcome": loo.outcome,
@@ -57,20 +56,20 @@ def of_loo(found: Loo | LooByOutcome) -> dict[str, Any]:
 
 
 def of_comparison(
-    found: Comparison | ComparisonByOutcome | EvidenceComparison, levels: Mapping[str, Level]
+    comparison: Comparison | ComparisonByOutcome | EvidenceComparison, levels: Mapping[str, Level]
 ) -> dict[str, Any]:
     """The models, the best first, each with the level of the verdict on its draws; by outcome if several."""
-    if isinstance(found, ComparisonByOutcome):
-        each = [{"outcome": name, **of_comparison(own, levels)} for name, own in found.items()]
-        return {"by": "loo", "reading": found.reading, "outcomes": each}
-    models = [{**asdict(model), "level": levels[model.name].value} for model in found]
-    by = "loo" if isinstance(found, Comparison) else "evidence"
-    return {"by": by, "reading": found.reading, "models": models}
+    if isinstance(comparison, ComparisonByOutcome):
+        each = [{"outcome": name, **of_comparison(own, levels)} for name, own in comparison.items()]
+        return {"by": "loo", "reading": comparison.reading, "outcomes": each}
+    models = [{**asdict(model), "level": levels[model.name].value} for model in comparison]
+    by = "loo" if isinstance(comparison, Comparison) else "evidence"
+    return {"by": by, "reading": comparison.reading, "models": models}
 
 
-def of_examination(found: "Examination") -> dict[str, Any]:
-    own = {name: getattr(found, name) for name in ("outcomes", "checks", "notes")}
-    return {**own, "findings": [of_finding(f) for f in found.findings]}
+def of_examination(examination: "Examination") -> dict[str, Any]:
+    own = {name: getattr(examination, name) for name in ("outcomes", "checks", "notes")}
+    return {**own, "findings": [of_finding(f) for f in examination.findings]}
 
 
 def of_finding(f: "Finding") -> dict[str, Any]:

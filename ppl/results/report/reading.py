@@ -36,12 +36,12 @@ def reading(files: Sequence[DrawsFile], names: Sequence[str]) -> str:
 
 def verdict(files: Sequence[DrawsFile]) -> str:
     """The verdict of the run, the worst of several; in its place what the files' densities tell."""
-    found = [about for file in files if (about := file.provenance)]
-    if len(found) < len(files):
+    provenances = [about for file in files if (about := file.provenance)]
+    if len(provenances) < len(files):
         return " ".join(quality([file for file in files if not file.provenance]))
-    worst = worst_of(found)
+    worst = worst_of(provenances)
     of_worst = f" (That is {files[worst].path}, the worst of {len(files)} runs.)" if len(files) > 1 else ""
-    return found[worst].judgement + of_worst
+    return provenances[worst].judgement + of_worst
 
 
 def judged_columns(file: DrawsFile) -> tuple[str, ...]:
@@ -51,9 +51,9 @@ def judged_columns(file: DrawsFile) -> tuple[str, ...]:
 
 def level(files: Sequence[DrawsFile]) -> Level:
     """The level of the verdict, the worst of several files; unknown where one does not say."""
-    found = [about for file in files if (about := file.provenance)]
-    if len(found) == len(files):
-        return found[worst_of(found)].verdict
+    provenances = [about for file in files if (about := file.provenance)]
+    if len(provenances) == len(files):
+        return provenances[worst_of(provenances)].verdict
     chains = of_chains(files)
     return chains.level if chains else Level.UNKNOWN
 
@@ -90,17 +90,17 @@ def of_chains(files: Sequence[DrawsFile]) -> Judged | None:
 def quality(files: Sequence[DrawsFile]) -> Iterator[str]:
     """The verdict on the worst of files that say nothing of their fit, where their densities tell."""
     with_ratios = [(file, ratios) for file in files if (ratios := file.log_ratios) is not None]
-    found = [of_densities(file, ratios) for file, ratios in with_ratios if np.isfinite(ratios).any()]
-    if not found and any(file.follows_target for file in files):
+    qualities = [of_densities(file, ratios) for file, ratios in with_ratios if np.isfinite(ratios).any()]
+    if not qualities and any(file.follows_target for file in files):
         yield (
             "The algorithm corrects these draws towards the posterior; the files do not say how close "
             "they are."
         )
         return
-    if not found:
+    if not qualities:
         yield "These files lack log densities of the approximation, so the quality of the fit is unknown."
         return
-    worst = max(found, key=lambda v: (FROM_BEST.index(v.level), v.khat))
+    worst = max(qualities, key=lambda v: (FROM_BEST.index(v.level), v.khat))
     yield worst.sentence(files[0].parameters, STEPS)
     if details := worst.details(files[0].parameters):
         yield details
@@ -123,10 +123,10 @@ def of_densities(file: DrawsFile, ratios: Floats) -> "Verdict":
 
 def columns(files: Sequence[DrawsFile], names: Sequence[str]) -> Iterator[str]:
     """A sentence on the columns whose means the importance weights estimate least reliably."""
-    found = worst_khats(files)
-    if not len(found):
+    worst = worst_khats(files)
+    if not len(worst):
         return
-    khats = dict(zip(files[0].columns, found, strict=True))
+    khats = dict(zip(files[0].columns, worst, strict=True))
     threshold = khat_threshold(len(files[0].draws))
     bad = sorted((name for name in names if khats.get(name, 0.0) > threshold), key=lambda name: -khats[name])
     if bad:

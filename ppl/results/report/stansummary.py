@@ -87,15 +87,15 @@ def runs_of(files: Sequence[DrawsFile]) -> Floats:
 
 def errors_of_fits(files: Sequence[DrawsFile]) -> dict[str, float]:
     """The standard error of the mean over all files, by column, where each says that of its own."""
-    found = [about.se if (about := file.provenance) else {} for file in files]
-    names = set[str].intersection(*map(set, found))
-    return {name: math.hypot(*(se[name] for se in found)) / len(found) for name in names}
+    errors = [about.se if (about := file.provenance) else {} for file in files]
+    names = set[str].intersection(*map(set, errors))
+    return {name: math.hypot(*(se[name] for se in errors)) / len(errors) for name in names}
 
 
 def worst_khats(files: Sequence[DrawsFile]) -> Floats:
     """k-hat (columns,) of each column's mean in the run where it is worst; empty without log densities."""
-    found = [_khats(file.log_ratios, file.draws) for file in files if file.log_ratios is not None]
-    return np.max(found, axis=0) if found else np.zeros(0)
+    khats = [_khats(file.log_ratios, file.draws) for file in files if file.log_ratios is not None]
+    return np.max(khats, axis=0) if khats else np.zeros(0)
 
 
 def _khats(log_ratios: Floats, draws: Floats) -> Floats:

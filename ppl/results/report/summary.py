@@ -155,10 +155,10 @@ class Summary:
             UnknownName: there is no such column; a KeyError.
         """
         names = [row.name for row in self.rows]
-        found = in_columns(names, name, self.labels)
-        if found not in names:
+        column = in_columns(names, name, self.labels)
+        if column not in names:
             raise UnknownName("no column", name, names)
-        return names.index(found)
+        return names.index(column)
 
     def only(self, names: Sequence[str]) -> Self:
         """The rows of those columns alone, in that order.
