@@ -50,8 +50,8 @@ def files_named_by(file: Path, names: Iterable[str]) -> list[Path]:
     that runs is refused where it would overwrite one of them.
     """
     folders = [folder.resolve() for folder in (file.parent, Path.cwd())]
-    found = [path for path in map(Path, names) if is_file(path)]
-    there = [path for path in found if any(path.resolve().is_relative_to(folder) for folder in folders)]
+    paths = [path for path in map(Path, names) if is_file(path)]
+    there = [path for path in paths if any(path.resolve().is_relative_to(folder) for folder in folders)]
     if command := click.get_current_context(silent=True):
         refuse_overwriting(outputs(command), there)
     return there

@@ -28,11 +28,11 @@ def examined(
     """
     compiled = model_of(source)
     if run is None:
-        made = variational(compiled.condition(inputs), seed=seed)
-        return replace(made.doctor(seed=seed, outcome=outcome), verdict=made.provenance.judgement)
+        fit = variational(compiled.condition(inputs), seed=seed)
+        return replace(fit.doctor(seed=seed, outcome=outcome), verdict=fit.provenance.judgement)
     posterior = conditioned_as_draws(compiled, inputs, run.columns)
     us = unconstrained_of(posterior, run.columns, run.draws)
     new = partial(predictive, posterior, us, seed)
     rows = partial(log_likelihood, posterior, us)
-    found = gather(posterior, us, own_ratios(run), lambda: arrays(rows()), new, seed, outcome)
-    return examine(found, verdict([run]), level([run]))
+    evidence = gather(posterior, us, own_ratios(run), lambda: arrays(rows()), new, seed, outcome)
+    return examine(evidence, verdict([run]), level([run]))

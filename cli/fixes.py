@@ -31,28 +31,28 @@ def fixed(source: SourceText, codes: Collection[str] = ()) -> FixedProgram:
 
     The fix of a warning is left out where the program has an error with it; those in included files are, too.
     """
-    found, applied, tried = analysis(source), list[ModelError | Lint](), {source.text}
+    current, applied, tried = analysis(source), list[ModelError | Lint](), {source.text}
     while len(tried) <= MOST_FIXES:
         untried = (
             (each, text)
-            for each, fix in proposals(found, codes)
-            if (text := with_fixes(found.source.text, [fix])) not in tried
+            for each, fix in proposals(current, codes)
+            if (text := with_fixes(current.source.text, [fix])) not in tried
         )
         each, text = next(untried, (None, ""))
         if each is None:
             break
         tried.add(text)
         other = analysis(SourceText(text, source.name))
-        if found.errors or not other.errors:
-            found = other
+        if current.errors or not other.errors:
+            current = other
             applied.append(each)
-    return FixedProgram(found.source, tuple(applied), found.errors)
+    return FixedProgram(current.source, tuple(applied), current.errors)
 
 
-def proposals(found: Analysis, codes: Collection[str] = ()) -> Iterator[tuple[ModelError | Lint, Fix]]:
+def proposals(analysed: Analysis, codes: Collection[str] = ()) -> Iterator[tuple[ModelError | Lint, Fix]]:
     """What proposes a change of the program's own text, errors first, with the change."""
-    for each in (*found.errors, *found.lints):
-        own = each.fix is not None and each.fix.span.source.name == found.source.name
+    for each in (*analysed.errors, *analysed.lints):
+        own = each.fix is not None and each.fix.span.source.name == analysed.source.name
         if own and each.fix and (not codes or each.code in codes):
             yield each, each.fix
 
@@ -60,6 +60,8 @@ def proposals(found: Analysis, codes: Collection[str] = ()) -> Iterator[tuple[Mo
 def difference(before: SourceText, after: SourceText) -> str:
     """The unified diff from one text to another, which `patch` reads; "" where they are the same."""
     lines = (each.text.splitlines(keepends=True) for each in (before, after))
-    found = difflib.unified_diff(*lines, before.name, after.name)
-    whole = (line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in found)
+    lines_of_diff = difflib.unified_diff(*lines, before.name, after.name)
+    whole = (
+        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines_of_diff
+    )
     return "".join(whole)

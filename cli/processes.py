@@ -25,10 +25,10 @@ def joined(
             param_hint="--hosts",
         )
     if not given:
-        found = launched(os.environ) if hosts is None else None
-        if found is None and hosts in (None, 1):
+        environment = launched(os.environ) if hosts is None else None
+        if environment is None and hosts in (None, 1):
             return False, True
-        processes, process, coordinator = found or (hosts, None, None)
+        processes, process, coordinator = environment or (hosts, None, None)
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # XLA's log, before it is imported: no warnings
     from ppl.jax_backend.joining import join
 

@@ -158,8 +158,8 @@ def rescued(journal: Checkpoint, left: Path, output: Path) -> str:
     """Where the run is kept whose files could not be written."""
     if not journal.stages and not is_resumable(left):
         return "Short runs write no checkpoint; run the same command again."
-    found = journal.rescue() if journal.stages else left
-    return f"The fit is not lost. {onward(found, output)}" if found else "No space is left to save the fit."
+    saved = journal.rescue() if journal.stages else left
+    return f"The fit is not lost. {onward(saved, output)}" if saved else "No space is left to save the fit."
 
 
 def onward(left: Path, output: Path) -> str:

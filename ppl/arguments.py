@@ -92,13 +92,13 @@ def _advice(name: str, known: Collection[str]) -> str:
 @cache
 def _kinds(function: Callable[..., Any]) -> Mapping[str, Any]:
     """The annotations by name; those of packages that may be absent are left out."""
-    found = {}
+    kinds = {}
     for name, parameter in signature(function).parameters.items():
         plain = parameter.kind in (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
         kind = parameter.annotation
         if plain and name not in ELSEWHERE and kind is not ArrayLike:
-            found[name] = eval(kind, function.__globals__) if isinstance(kind, str) else kind
-    return found
+            kinds[name] = eval(kind, function.__globals__) if isinstance(kind, str) else kind
+    return kinds
 
 
 def form_of(kind: Any) -> Any:

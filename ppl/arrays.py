@@ -388,11 +388,11 @@ MOST_COPIED = 4096
 
 def summed_to(target: Array, adjoint: Array) -> Array:
     """The adjoint summed over the axes along which `target` was broadcast."""
-    shape, found = np.shape(target), np.shape(adjoint)
-    extra = len(found) - len(shape)
-    if shape == found or extra < 0:
+    shape, own = np.shape(target), np.shape(adjoint)
+    extra = len(own) - len(shape)
+    if shape == own or extra < 0:
         return adjoint
-    narrow = [extra + k for k, size in enumerate(shape) if size == 1 and found[extra + k] != 1]
+    narrow = [extra + k for k, size in enumerate(shape) if size == 1 and own[extra + k] != 1]
     axes = (*range(extra), *narrow)
     if isbox(adjoint):
         return anp.reshape(anp.sum(adjoint, axis=axes), shape)
@@ -554,14 +554,14 @@ def record(boxes: Sequence[Array], answer: Array, adjoints: Callable[[Array], li
 def backward(end: VJPNode, roots: frozenset[VJPNode], adjoint: Array = ONE) -> dict[VJPNode, np.ndarray]:
     """The adjoint of each root that `end` depends on, when `adjoint` is that of `end`."""
     waiting: dict[VJPNode, Any] = {end: (adjoint, False)}
-    found = {}
+    adjoints = {}
     for node in toposort(end):
         adjoint = waiting.pop(node)[0]
         if node in roots:
-            found[node] = adjoint
+            adjoints[node] = adjoint
         for parent, part in zip(node.parents, node.vjp(adjoint), strict=True):
             waiting[parent] = _added(waiting.get(parent), part)
-    return found
+    return adjoints
 
 
 def _added(before: tuple[Array, bool] | None, part: Array) -> tuple[Array, bool]:

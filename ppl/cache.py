@@ -109,11 +109,11 @@ def folder() -> Path | None:
     return None
 
 
-def is_private(found: os.stat_result, right_kind: bool) -> bool:
+def is_private(status: os.stat_result, right_kind: bool) -> bool:
     """Whether a file is of its kind, and its owner alone, the user of this process, has any rights."""
     if os.name == "nt":  # where a home is its user's by lists of access
         return right_kind
-    return right_kind and found.st_uid == os.geteuid() and not found.st_mode & 0o077
+    return right_kind and status.st_uid == os.geteuid() and not status.st_mode & 0o077
 
 
 def secret(folder: Path) -> bytes | None:
@@ -147,10 +147,10 @@ def regular(path: Path, private: bool = False, size: int | None = None) -> bytes
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     try:
         with open(os.open(path, flags | getattr(os, "O_BINARY", 0)), "rb") as file:
-            found = os.fstat(file.fileno())
-            if not stat.S_ISREG(found.st_mode) or found.st_size > 2 * LARGEST_ENTRY:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode) or status.st_size > 2 * LARGEST_ENTRY:
                 return None
-            if (private and not is_private(found, True)) or (size is not None and found.st_size != size):
+            if (private and not is_private(status, True)) or (size is not None and status.st_size != size):
                 return None
             return file.read()
     except OSError:
@@ -190,6 +190,6 @@ def _files(folder: Path) -> Iterator[tuple[int, float, Path]]:
     with os.scandir(folder) as listed:
         for item in listed:
             with suppress(FileNotFoundError):
-                found = item.stat(follow_symlinks=False)
-                if stat.S_ISREG(found.st_mode) and item.name != KEY_NAME:
-                    yield found.st_size, found.st_mtime, Path(item.path)
+                status = item.stat(follow_symlinks=False)
+                if stat.S_ISREG(status.st_mode) and item.name != KEY_NAME:
+                    yield status.st_size, status.st_mtime, Path(item.path)

@@ -72,10 +72,10 @@ class Fix:
     @property
     def title(self) -> str:
         """What it does, in a line."""
-        found, text = in_a_line(self.span.text), in_a_line(self.text)
+        before, text = in_a_line(self.span.text), in_a_line(self.text)
         if not text:
-            return f"Remove `{found}`"
-        return f"Change `{found}` to `{text}`" if found else f"Insert `{text}`"
+            return f"Remove `{before}`"
+        return f"Change `{before}` to `{text}`" if before else f"Insert `{text}`"
 
 
 LONGEST_IN_TITLE = 40

@@ -106,10 +106,10 @@ def refuse_overwriting(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:
 def _identity(path: Path) -> tuple[Any, ...] | None:
     """What a file has in common under all its names; None for a device, where nothing is overwritten."""
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except (OSError, ValueError):
         return (os.path.realpath(path),)
-    return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None
+    return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None
 
 
 def numbered(file: str | Path, number: int) -> Path:

@@ -122,7 +122,7 @@ def axes_of(t: Type) -> tuple[str, ...]:
         case OverAxes(axes=axes):
             return axes
         case Array(element=Tuple(items=items)) | Tuple(items=items):
-            return next((found for item in items if (found := axes_of(item))), ())
+            return next((own for item in items if (own := axes_of(item))), ())
         case _:
             return ()
 

@@ -72,11 +72,11 @@ def compare(
     wanted = columns_of_rows(outcome, log_lik)
     read = {name: read_run(file, own[name], data, wanted) for name, file in zip(names, files, strict=True)}
     levels = {name: level([file]) for name, file in read.items()}
-    found: Comparison | ComparisonByOutcome | EvidenceComparison
+    comparison: Comparison | ComparisonByOutcome | EvidenceComparison
     if evidence:
-        found = by_evidence({name: evidence_in(file) for name, file in read.items()})
+        comparison = by_evidence({name: evidence_in(file) for name, file in read.items()})
     else:
-        found = compared(
+        comparison = compared(
             {
                 name: loo_by_outcome(rows_of([file], outcome, log_lik, own[name], data), levels[name])
                 for name, file in read.items()
@@ -84,17 +84,19 @@ def compare(
         )
     if format is Format.json:
         runs = [*read.values()]
-        click.echo(document("compare", level(runs), judgement(runs), of_comparison(found, levels)))
+        click.echo(document("compare", level(runs), judgement(runs), of_comparison(comparison, levels)))
         return
     for name in names:
         if levels[name] in (Level.USABLE, Level.POOR):
             click.echo(wrapped(f"{name}: {judgement([read[name]])}") + "\n")
-    several = isinstance(found, ComparisonByOutcome)
-    for heading, each in found.items() if isinstance(found, ComparisonByOutcome) else [("", found)]:
+    several = isinstance(comparison, ComparisonByOutcome)
+    for heading, each in (
+        comparison.items() if isinstance(comparison, ComparisonByOutcome) else [("", comparison)]
+    ):
         click.echo("\n".join([*((f"{heading}:",) * several), *each.table(screen_width())]))
         click.echo("\n" + wrapped(each.reading) + "\n" * several)
     if several:
-        click.echo(wrapped(found.reading))
+        click.echo(wrapped(comparison.reading))
 
 
 def evidence_in(file: "DrawsFile") -> "Evidence":

@@ -38,18 +38,18 @@ def docs(
         raise click.BadParameter("it runs the code of the pages that --site DIR writes.", param_hint="--run")
     if site is not None and word is not None:
         raise click.BadParameter("--site writes all pages; omit WORD.", param_hint="--site")
-    found = sources(click.get_current_context())
+    texts = sources(click.get_current_context())
     if site is not None:
         require_own_site(site)
-        write_site(site, found, run)
+        write_site(site, texts, run)
         return
     if word is None:
-        lists = (f"{title}:\n{filled(', '.join(names))}" for title, (names, _) in found.items())
+        lists = (f"{title}:\n{filled(', '.join(names))}" for title, (names, _) in texts.items())
         click.echo("\n\n".join(lists))
         return
-    pages = [page(name) for names, page in found.values() for name in spellings(word, names)]
+    pages = [page(name) for names, page in texts.values() for name in spellings(word, names)]
     if not pages:
-        raise unknown("page for", word, [n for names, _ in found.values() for n in names], "ppl docs")
+        raise unknown("page for", word, [n for names, _ in texts.values() for n in names], "ppl docs")
     click.echo("\n\n".join(dict.fromkeys(pages)))
 
 
@@ -127,12 +127,12 @@ def require_own_site(folder: Path) -> None:
         )
 
 
-def write_site(folder: Path, found: Mapping[str, PageSource], run: bool) -> None:
+def write_site(folder: Path, pages: Mapping[str, PageSource], run: bool) -> None:
     """Writes the configuration of MkDocs and the pages, over those of an earlier time."""
     from ppl.cli.site.site import site
     from ppl.files import write_whole
 
-    names, page = found["Commands"]
+    names, page = pages["Commands"]
     for path, text in site([(name, page(name)) for name in names], run):
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         write_whole(folder / path, [text])

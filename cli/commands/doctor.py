@@ -51,14 +51,14 @@ def doctor(
 
     data, fit = data_and_fit(files or [])
     run = read_run(fit, model, data) if fit else None
-    found = examined(read_source(model), inputs_from(data, arrays), seed, run, split_names(outcome))
-    files = found.save_pictures(pictures) if pictures else []
+    examination = examined(read_source(model), inputs_from(data, arrays), seed, run, split_names(outcome))
+    files = examination.save_pictures(pictures) if pictures else []
     if format is Format.json:
-        click.echo(document("doctor", found.level, found.verdict, of_examination(found)))
+        click.echo(document("doctor", examination.level, examination.verdict, of_examination(examination)))
     else:
-        click.echo(wrapped(found.verdict) + "\n")
-        show(found.findings, sys.stdout)
-        click.echo(("\n" if found.findings else "") + wrapped(found.sentence))
+        click.echo(wrapped(examination.verdict) + "\n")
+        show(examination.findings, sys.stdout)
+        click.echo(("\n" if examination.findings else "") + wrapped(examination.sentence))
         if files:
             click.echo(f"Wrote {', '.join(map(str, files))}.")
-    raise click.exceptions.Exit(status_of(found.level, require))
+    raise click.exceptions.Exit(status_of(examination.level, require))

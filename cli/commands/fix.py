@@ -60,21 +60,21 @@ def fix(
     errors = 0
     for model in models:
         source = read_program(model)
-        found = fixed(source, split_names(codes))
-        if data and not found.errors:
+        result = fixed(source, split_names(codes))
+        if data and not result.errors:
             run = read_run(fit, model, whole_files(data)) if fit else None
-            found = fixed_with(found, inputs_from([], data), split_names(codes), seed, run)
-        print_text(difference(source, found.source))
-        for each in found.applied:
+            result = fixed_with(result, inputs_from([], data), split_names(codes), seed, run)
+        print_text(difference(source, result.source))
+        for each in result.applied:
             click.echo(f"{each.span.place}: {each.code}: {each.hint or each.fix.title}", err=True)
-        for line in found.left:
+        for line in result.left:
             click.echo(line, err=True)
-        if not found.applied:
+        if not result.applied:
             click.echo(f"{source.name}: no changes are proposed.", err=True)
         elif write:
-            write_whole(model, [found.source.text])
+            write_whole(model, [result.source.text])
             click.echo(f"Wrote {model}.", err=True)
-        show(found.errors, sys.stderr)
-        errors += len(found.errors)
+        show(result.errors, sys.stderr)
+        errors += len(result.errors)
     if errors:
         raise click.exceptions.Exit(1)

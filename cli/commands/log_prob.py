@@ -39,9 +39,9 @@ def log_prob(
 
     compiled, inputs = model_and_inputs(model, data, arrays)
     posterior = compiled.condition(inputs)
-    found = evaluate(posterior, read_points(points, posterior, unconstrained))
+    densities = evaluate(posterior, read_points(points, posterior, unconstrained))
     if output:
-        write_whole(output, found.csv_lines())
+        write_whole(output, densities.csv_lines())
         say(output, f"Wrote {output}.")
     else:
-        click.echo("".join(found.csv_lines()), nl=False)
+        click.echo("".join(densities.csv_lines()), nl=False)

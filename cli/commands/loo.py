@@ -49,14 +49,14 @@ def loo(
     from ppl.results.report.reading import judgement, level
 
     runs = read_runs(files, model, data, columns_of_rows(outcome, log_lik))
-    found = loo_by_outcome(rows_of(runs, outcome, log_lik, model, data), level(runs))
+    estimate = loo_by_outcome(rows_of(runs, outcome, log_lik, model, data), level(runs))
     if csv:
-        write_whole(csv, csv_lines(found))
+        write_whole(csv, csv_lines(estimate))
     if format is Format.json:
-        click.echo(document("loo", level(runs), judgement(runs), of_loo(found)))
+        click.echo(document("loo", level(runs), judgement(runs), of_loo(estimate)))
         return
     if text := judgement(runs):
         click.echo(wrapped(text) + "\n")
-    for line in found.table(screen_width()):
+    for line in estimate.table(screen_width()):
         click.echo(line)
-    click.echo("\n" + wrapped(found.reading))
+    click.echo("\n" + wrapped(estimate.reading))

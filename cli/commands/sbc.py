@@ -77,18 +77,18 @@ def sbc(
                 done = len(so_far.numbers) + len(so_far.failed)
                 click.echo(f"simulation {done} of {sbc_settings.simulations}", err=True)
 
-    found = calibrated(simulations, sbc_settings, hear, before)
-    write_whole(output, found.csv_lines(about))
+    calibration = calibrated(simulations, sbc_settings, hear, before)
+    write_whole(output, calibration.csv_lines(about))
     files = [output]
-    if picture and found.numbers:
-        save(rank_histograms(found.ranks, found.columns, found.draws), picture)
+    if picture and calibration.numbers:
+        save(rank_histograms(calibration.ranks, calibration.columns, calibration.draws), picture)
         files.append(picture)
-    left = sbc_settings.simulations - len(found.numbers) - len(found.failed)
+    left = sbc_settings.simulations - len(calibration.numbers) - len(calibration.failed)
     if not quiet:
-        if found.numbers:
-            click.echo("\n".join(found.lines()) + "\n")
-        click.echo(wrapped(found.judgement))
-        for why in sorted(set(found.failed.values()))[:1]:
+        if calibration.numbers:
+            click.echo("\n".join(calibration.lines()) + "\n")
+        click.echo(wrapped(calibration.judgement))
+        for why in sorted(set(calibration.failed.values()))[:1]:
             click.echo(wrapped(f"The first failure: {why}"))
         click.echo(f"Wrote {' and '.join(map(str, files))}.")
     if left > 0:

@@ -81,9 +81,9 @@ def show_forms(name: None) -> None:
     from ppl.optimise.forms import FORMS
 
     for form in FORMS.values():
-        made = f"{form.base.name}, then " if form.base else ""
+        base = f"{form.base.name}, then " if form.base else ""
         passes = ", ".join(each.name for each in form.passes) or "no passes"
-        click.echo(f"{form.name}: {form.meaning}\n  {made}{passes}")
+        click.echo(f"{form.name}: {form.meaning}\n  {base}{passes}")
 
 
 def show_phases(name: None) -> None:

@@ -76,12 +76,12 @@ def update(
     old = saved_fit(fit, model, fit_data, quiet)
     fit_settings = Settings(draws=draws, seed=seed)
     with on_stderr(phases_of(fit_settings), quiet=quiet) as listen:
-        found = old.update(inputs_from(data, arrays), draws=draws, seed=seed, progress=listen)
+        updated = old.update(inputs_from(data, arrays), draws=draws, seed=seed, progress=listen)
     arguments = {"data.file": recorded(data, arrays)}
-    save_draws(found, output, arguments)
+    save_draws(updated, output, arguments)
     if save_fit:
-        found.save(save_fit, arguments)
+        updated.save(save_fit, arguments)
     files = [file for file in (output, save_fit) if file]
-    columns = table_columns(found.posterior, [])
-    report(console_of(sys.stdout, quiet), found, files, columns, style, verbose=verbose)
-    raise click.exceptions.Exit(status_of(found.level, require))
+    columns = table_columns(updated.posterior, [])
+    report(console_of(sys.stdout, quiet), updated, files, columns, style, verbose=verbose)
+    raise click.exceptions.Exit(status_of(updated.level, require))

@@ -45,14 +45,14 @@ def analysis(source: SourceText) -> Analysis:
     except ModelError as error:  # an include that cannot be read, or a thousand brackets
         return Analysis(source, empty, Facts(), (error,), (), frozenset({source.name}))
     errors = c.errors
-    found: tuple[Lint, ...] = ()
+    warnings: tuple[Lint, ...] = ()
     try:
         if not errors:
             if has_discrete(c.program):
                 summed(c.program, c.facts)
-            found = lints(c.program, c.facts)
+            warnings = lints(c.program, c.facts)
     except ModelError as error:
         errors = [error, *error.others]
     except RecursionError:
         errors = [too_deep(c.program)]
-    return Analysis(source, c.program, c.facts, tuple(reported(errors)), found, files)
+    return Analysis(source, c.program, c.facts, tuple(reported(errors)), warnings, files)

@@ -52,8 +52,8 @@ def completions(view: View, source: SourceText, offset: int) -> list[types.Compl
 
 def written(head: str) -> str:
     """The letters of a word before the cursor."""
-    found = re.search(r"[A-Za-z]\w*\Z", head)
-    return found[0] if found else ""
+    word = re.search(r"[A-Za-z]\w*\Z", head)
+    return word[0] if word else ""
 
 
 def words(may: ExpectedSyntax) -> Iterator[types.CompletionItem]:
@@ -73,8 +73,8 @@ def variables(view: View, block: BlockName) -> Iterator[types.CompletionItem]:
 
 
 def own_functions(view: View) -> Iterator[types.CompletionItem]:
-    found = {f.name: f for f in view.analysis.facts.functions.values()}
-    for name, f in found.items():
+    functions = {f.name: f for f in view.analysis.facts.functions.values()}
+    for name, f in functions.items():
         detail = signature(f.definition)
         yield types.CompletionItem(name, kind=ItemKind.Function, detail=detail, sort_text=f"1{name}")
 
@@ -119,10 +119,10 @@ def signature_help(
     view: View, source: SourceText, offset: int, positions: Positions
 ) -> types.SignatureHelp | None:
     """How the function or the distribution around the cursor is called, and which argument stands there."""
-    found = call_at(source, offset)
-    if found is None:
+    call = call_at(source, offset)
+    if call is None:
         return None
-    name, after_tilde, argument = found
+    name, after_tilde, argument = call
     found_labels = [*labels(view, name, after_tilde)][:MOST_SIGNATURES]
     if not found_labels:
         return None
@@ -162,15 +162,15 @@ def labels(view: View, name: str, after_tilde: bool) -> Iterator[str]:
 
 def parameters(label: str) -> list[tuple[int, int]]:
     """Where the arguments stand in a signature."""
-    start, found, depth = label.index("(") + 1, [], 0
+    start, spans, depth = label.index("(") + 1, [], 0
     begin = start
     for k, sign in enumerate(label[start:], start):
         if depth == 0 and sign in ",|)":
-            found.append(
+            spans.append(
                 (begin + len(label[begin:k]) - len(label[begin:k].lstrip()), len(label[:k].rstrip()))
             )
             begin = k + 1
             if sign == ")":
                 break
         depth += (sign in "([") - (sign in ")]")
-    return [(a, b) for a, b in found if a < b]
+    return [(a, b) for a, b in spans if a < b]

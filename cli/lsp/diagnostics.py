@@ -13,17 +13,19 @@ UNUSED = ("PPL002", "PPL003")
 """What editors show faded."""
 
 
-def diagnostics(found: Analysis, positions: Positions, pedantic: bool) -> dict[str, list[types.Diagnostic]]:
+def diagnostics(
+    analysed: Analysis, positions: Positions, pedantic: bool
+) -> dict[str, list[types.Diagnostic]]:
     """Those of a program by file: mistakes in what it includes stand there."""
-    by_file: dict[str, list[types.Diagnostic]] = {file: [] for file in found.files}
-    for each in visible_findings(found, pedantic):
+    by_file: dict[str, list[types.Diagnostic]] = {file: [] for file in analysed.files}
+    for each in visible_findings(analysed, pedantic):
         by_file.setdefault(each.span.source.name, []).append(diagnostic(each, positions))
     return by_file
 
 
-def visible_findings(found: Analysis, pedantic: bool) -> Iterator[ModelError | Lint]:
-    yield from found.errors
-    yield from (lint for lint in found.lints if lint.likely or pedantic)
+def visible_findings(analysed: Analysis, pedantic: bool) -> Iterator[ModelError | Lint]:
+    yield from analysed.errors
+    yield from (lint for lint in analysed.lints if lint.likely or pedantic)
 
 
 def diagnostic(each: ModelError | Lint, positions: Positions) -> types.Diagnostic:
@@ -44,16 +46,16 @@ def severity(each: ModelError | Lint) -> types.DiagnosticSeverity:
 
 
 def actions(
-    found: Analysis, file: str, at: types.Range, positions: Positions, pedantic: bool
+    analysed: Analysis, file: str, at: types.Range, positions: Positions, pedantic: bool
 ) -> list[types.CodeAction]:
     """The fixes of what is wrong in a range; that of a warning is for the user to choose."""
-    made = []
-    for each in visible_findings(found, pedantic):
+    actions = []
+    for each in visible_findings(analysed, pedantic):
         if each.fix is None or each.span.source.name != file:
             continue
         place = positions.range(each.span)
         if overlap(place, at):
-            made.append(
+            actions.append(
                 types.CodeAction(
                     title=each.fix.title,
                     kind=types.CodeActionKind.QuickFix,
@@ -62,7 +64,7 @@ def actions(
                     edit=workspace_edit([each.fix], positions),
                 )
             )
-    return made
+    return actions
 
 
 def overlap(a: types.Range, b: types.Range) -> bool:

@@ -43,9 +43,9 @@ class View:
     @property
     def name(self) -> Name | None:
         """What stands there; in an earlier version the same word there, on its line or where declared."""
-        found = self.analysis.name_at(self.file, self.line, self.column)
-        if not self.earlier or (found is not None and found.text == self.word):
-            return found
+        name = self.analysis.name_at(self.file, self.line, self.column)
+        if not self.earlier or (name is not None and name.text == self.word):
+            return name
         alike = [n for n in self.analysis.names if n.text == self.word]
         on_line = (n for n in alike if n.span.line == self.line and n.span.source.name == self.file)
         return next(on_line, next((n for n in alike if n.declares), None))

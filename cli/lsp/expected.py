@@ -70,9 +70,9 @@ def call_at(source: SourceText, offset: int) -> tuple[str, bool, int] | None:
     """The innermost call around an offset: its name, whether it follows `~`, and which argument is there."""
     stop = Stop(plain(source, source.text[:offset]), offset, frozenset())
     for sign, opening in reversed(stop.open):
-        found = re.search(rf"(~?)\s*({NAME})\s*\Z", stop.before[:opening]) if sign == "(" else None
-        if found:
-            return found[2], bool(found[1]), separators(stop.before[opening + 1 :])
+        name = re.search(rf"(~?)\s*({NAME})\s*\Z", stop.before[:opening]) if sign == "(" else None
+        if name:
+            return name[2], bool(name[1]), separators(stop.before[opening + 1 :])
         if sign == "{":
             return None
     return None
@@ -95,10 +95,10 @@ def plain(source: SourceText, text: str) -> Expanded:
 
 def in_comment(text: str, offset: int) -> bool:
     """Whether a place is inside a comment or a string; at the end of a line comment too."""
-    for found in COMMENT_OR_STRING.finditer(text):
-        if found.start() >= offset:
+    for piece in COMMENT_OR_STRING.finditer(text):
+        if piece.start() >= offset:
             return False
-        if offset < found.end() or (offset == found.end() and found[0].startswith("//")):
+        if offset < piece.end() or (offset == piece.end() and piece[0].startswith("//")):
             return True
     return False
 
@@ -129,8 +129,8 @@ def accepted(source: SourceText, include_paths: Sequence[str | Path]) -> frozens
 
 def stands_for(terminal: str, word: str) -> bool:
     """Whether a terminal of the grammar matches a word, and all of it."""
-    found = terminals().get(terminal)
-    matched = found.match(word) if found else None
+    words = terminals().get(terminal)
+    matched = words.match(word) if words else None
     return matched is not None and matched.end() == len(word)
 
 

@@ -18,8 +18,8 @@ from ppl.programs.pages import pages
 
 def hover(views: Sequence[View]) -> types.Hover | None:
     """What the first view says that knows something of the place, and the pages of the messages about it."""
-    found = next((text for view in views if (text := known(view))), None)
-    parts = [*([found] if found else []), *troubles(views[0])]
+    shown = next((text for view in views if (text := known(view))), None)
+    parts = [*([shown] if shown else []), *troubles(views[0])]
     if not parts:
         return None
     return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, "\n\n---\n\n".join(parts)))
@@ -37,9 +37,9 @@ def known(view: View) -> str | None:
     return None
 
 
-def of_meaning(found: Analysis, name: Name) -> str:
+def of_meaning(analysed: Analysis, name: Name) -> str:
     """A variable or a function of the program: its declaration, its type and where that stands."""
-    declared = definition(found.names, name) or name
+    declared = definition(analysed.names, name) or name
     match name.meaning:
         case Symbol(kind="loop", type=t, span=span):
             return f"```stan\n{t} {name.text}\n```\nloop variable, line {span.line}"

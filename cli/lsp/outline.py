@@ -21,19 +21,19 @@ HEAD = re.compile(rf"{BLOCK}\s*\{{")
 def blocks(text: str) -> Iterator[tuple[BlockName, int, int, int]]:
     """Each block with the offsets where its name begins and ends and where its closing brace does."""
     code, at = blanked(text), 0
-    while (found := HEAD.search(code, at)) is not None:
-        at = closing(code, found.end() - 1)
-        yield BlockName(" ".join(found["name"].split())), found.start(), found.end("name"), at
+    while (head := HEAD.search(code, at)) is not None:
+        at = closing(code, head.end() - 1)
+        yield BlockName(" ".join(head["name"].split())), head.start(), head.end("name"), at
 
 
-def outline(found: Analysis, positions: Positions) -> list[types.DocumentSymbol]:
-    source, top = found.source, top_names(found)
-    made = []
+def outline(analysed: Analysis, positions: Positions) -> list[types.DocumentSymbol]:
+    source, top = analysed.source, top_names(analysed)
+    symbols = []
     for block, start, end_of_name, end in blocks(source.text):
         whole = types.Range(positions.at_offset(source, start), positions.at_offset(source, end))
         head = types.Range(whole.start, positions.at_offset(source, end_of_name))
         children = [symbol(name, positions) for name in top if inside(positions.range(name.span), whole)]
-        made.append(
+        symbols.append(
             types.DocumentSymbol(
                 name=block.value,
                 kind=types.SymbolKind.Namespace,
@@ -42,17 +42,17 @@ def outline(found: Analysis, positions: Positions) -> list[types.DocumentSymbol]
                 children=children,
             )
         )
-    return made
+    return symbols
 
 
-def top_names(found: Analysis) -> list[Name]:
+def top_names(analysed: Analysis) -> list[Name]:
     """What the blocks themselves declare, in this file."""
-    around = dict(frames(found.program))
+    around = dict(frames(analysed.program))
     return [
         name
-        for name in found.names
+        for name in analysed.names
         if name.declares
-        and name.span.source.name == found.source.name
+        and name.span.source.name == analysed.source.name
         and (
             isinstance(name.node, ast.FunctionDef)
             or (isinstance(name.node, ast.Declaration) and is_top(around[name.node]))

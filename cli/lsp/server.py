@@ -85,12 +85,12 @@ class Server(LanguageServer):
             by_file = diagnostics(owner.analysis, self.positions, self.pedantic)
             for each in self.published.get(own, frozenset()) - by_file.keys():
                 self.send(each, [])
-            for each, found in by_file.items():
-                self.send(each, found)
+            for each, of_file in by_file.items():
+                self.send(each, of_file)
             self.published[own] = frozenset(by_file)
 
-    def send(self, file: str, found: list[types.Diagnostic]) -> None:
-        self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri_of(file), found))
+    def send(self, file: str, of_file: list[types.Diagnostic]) -> None:
+        self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri_of(file), of_file))
 
 
 def made(pedantic: bool) -> Server:
@@ -148,18 +148,18 @@ def looking(server: Server) -> None:
     @server.feature(types.TEXT_DOCUMENT_DEFINITION)
     def defined(ls: Server, params: types.DefinitionParams) -> types.Location | None:
         uri = params.text_document.uri
-        if (found := ls.named(uri, params.position)) is None:
+        if (named := ls.named(uri, params.position)) is None:
             return None
-        view, name = found
+        view, name = named
         place = definition(view.analysis.names, name)
         return ls.location(view, place.span, uri) if place else None
 
     @server.feature(types.TEXT_DOCUMENT_REFERENCES)
     def referenced(ls: Server, params: types.ReferenceParams) -> list[types.Location]:
         uri = params.text_document.uri
-        if (found := ls.named(uri, params.position)) is None:
+        if (named := ls.named(uri, params.position)) is None:
             return []
-        view, name = found
+        view, name = named
         with_declaration = params.context.include_declaration
         every = (n for n in same(view.analysis.names, name) if with_declaration or not n.declares)
         return [ls.location(view, n.span, uri) for n in every]
@@ -217,9 +217,9 @@ def changing(server: Server) -> None:
     @server.feature(types.TEXT_DOCUMENT_RENAME, types.RenameOptions(prepare_provider=True))
     def rename(ls: Server, params: types.RenameParams) -> types.WorkspaceEdit:
         view, name = to_rename(ls, params.text_document.uri, params.position)
-        found = view.analysis
+        analysed = view.analysis
         try:
-            fixes = renamed(found.program, found.facts, name, params.new_name)
+            fixes = renamed(analysed.program, analysed.facts, name, params.new_name)
         except ArgumentError as error:
             raise refused(str(error)) from None
         refuse_unsaved(ls, {fix.span.source.name for fix in fixes})
@@ -250,9 +250,9 @@ def changing(server: Server) -> None:
 
 def to_rename(ls: Server, uri: str, position: types.Position) -> tuple[View, Name]:
     """What stands there, in a program without errors: a use in a wrong statement would be missed."""
-    if (found := ls.named(uri, position)) is None:
+    if (named := ls.named(uri, position)) is None:
         raise refused("There is no variable or function of the program here.")
-    view, name = found
+    view, name = named
     own = view.analysis.source.name == view.file
     errors = ls.document(uri).analysis.errors if own else view.analysis.errors
     if errors:

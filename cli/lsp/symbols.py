@@ -40,11 +40,11 @@ class Name:
 def names(program: ast.Program, facts: Facts) -> tuple[Name, ...]:
     """Every name of variables and functions, in the order of the text, declarations and uses alike."""
     own = {f.name: f for f in facts.functions.values()}
-    found: dict[tuple[str, int, int], Name] = {}
+    by_place: dict[tuple[str, int, int], Name] = {}
     for node in walk(program):
         if (name := name_at_node(node, facts, own)) is not None:
-            found.setdefault(place(name.span), name)  # the type of `real x, y;` belongs to both
-    return tuple(found.values())
+            by_place.setdefault(place(name.span), name)  # the type of `real x, y;` belongs to both
+    return tuple(by_place.values())
 
 
 def name_at_node(node: ast.Node, facts: Facts, own: dict[str, UserFunction]) -> Name | None:
@@ -69,8 +69,8 @@ def name_at_node(node: ast.Node, facts: Facts, own: dict[str, UserFunction]) -> 
 
 
 def called(node: ast.Node, facts: Facts) -> UserFunction | None:
-    found = facts.calls.get(node)
-    return found.function if isinstance(found, UserMatch) else None
+    callee = facts.calls.get(node)
+    return callee.function if isinstance(callee, UserMatch) else None
 
 
 def place(span: Span) -> tuple[str, int, int]:
@@ -78,15 +78,15 @@ def place(span: Span) -> tuple[str, int, int]:
     return span.source.name, span.line, span.column
 
 
-def name_at(found: Sequence[Name], file: str, line: int, column: int) -> Name | None:
+def name_at(all_names: Sequence[Name], file: str, line: int, column: int) -> Name | None:
     """The name at a place of a file, or that ends there."""
-    return next((n for n in found if n.span.source.name == file and n.span.holds(line, column)), None)
+    return next((n for n in all_names if n.span.source.name == file and n.span.holds(line, column)), None)
 
 
 # --- What belongs together -----------------------------------------------------------------------
 
 
-def same(found: Sequence[Name], name: Name) -> list[Name]:
+def same(all_names: Sequence[Name], name: Name) -> list[Name]:
     """Every place where a variable, or a function of the program, is named.
 
     Functions that overload each other go together, and so do those of one distribution: `f_lpdf`, `f_lcdf`
@@ -94,10 +94,14 @@ def same(found: Sequence[Name], name: Name) -> list[Name]:
     """
     match name.meaning:
         case Symbol(span=at):
-            return [n for n in found if isinstance(n.meaning, Symbol) and place(n.meaning.span) == place(at)]
+            return [
+                n for n in all_names if isinstance(n.meaning, Symbol) and place(n.meaning.span) == place(at)
+            ]
         case UserFunction(name=text):
             return [
-                n for n in found if isinstance(n.meaning, UserFunction) and stem(n.meaning.name) == stem(text)
+                n
+                for n in all_names
+                if isinstance(n.meaning, UserFunction) and stem(n.meaning.name) == stem(text)
             ]
         case _:
             return []
@@ -109,15 +113,15 @@ def stem(name: str) -> str:
     return name[: -len(suffix) - 1] if suffix in FAMILY else name
 
 
-def definition(found: Sequence[Name], name: Name) -> Name | None:
+def definition(all_names: Sequence[Name], name: Name) -> Name | None:
     """Where it is declared; of a function where its body is."""
     if isinstance(name.meaning, Symbol):
-        return next((n for n in same(found, name) if n.declares), None)
+        return next((n for n in same(all_names, name) if n.declares), None)
     if not isinstance(name.meaning, UserFunction):
         return None
     meaning = name.meaning
     alike = [
-        n for n in found
+        n for n in all_names
         if isinstance(n.node, ast.FunctionDef)
         and isinstance(n.meaning, UserFunction)
         and (n.meaning.name, n.meaning.args) == (meaning.name, meaning.args)
@@ -190,14 +194,14 @@ def visible(
     program: ast.Program, facts: Facts, block: BlockName, file: str, line: int, column: int
 ) -> list[tuple[Symbol, ast.Node]]:
     """The variables that may be used at a place in a block of the program, with what declares them."""
-    found = []
+    in_scope = []
     for node, around in frames(program):
         symbol = facts.symbols.get(node)
         if symbol is None or not before(symbol, block, file, line, column):
             continue
         if all(reaches(frame, block, file, line, column) for frame in around):
-            found.append((symbol, node))
-    return found
+            in_scope.append((symbol, node))
+    return in_scope
 
 
 def before(symbol: Symbol, block: BlockName, file: str, line: int, column: int) -> bool:

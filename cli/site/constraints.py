@@ -53,10 +53,10 @@ def page(c: Constraint, described: ConstraintPage) -> Iterator[str]:
 def functions(c: Constraint) -> Iterator[str]:
     word = c.function or c.keyword
     names = (f"{word}_{suffix}" for suffix in ("constrain", "jacobian", "unconstrain"))
-    found = [standard().callees[name] for name in names if name in standard().callees]
-    if found:
+    callees = [standard().callees[name] for name in names if name in standard().callees]
+    if callees:
         yield "## Functions"
-        yield table(("function", "returns"), ((f"`{f.name}`", prose(meaning(f))) for f in found))
+        yield table(("function", "returns"), ((f"`{f.name}`", prose(meaning(f))) for f in callees))
 
 
 def example(c: Constraint, described: ConstraintPage) -> str:

@@ -86,18 +86,18 @@ def condition(text: str) -> str:
 
 
 def functions(d: Distribution) -> Iterator[str]:
-    found = [callee for callee in standard().callees.values() if callee.record is d]
-    if found:
+    callees = [callee for callee in standard().callees.values() if callee.record is d]
+    if callees:
         yield "## Functions"
         yield table(
             ("function", "returns"),
             (
                 (f"`{c.name}`", prose(meaning(c).partition(":")[0]))
-                for c in found
+                for c in callees
                 if c.kind in OF_DISTRIBUTIONS
             ),
         )
-        overloads = [(c.name, o) for c in found for o in c.overloads]
+        overloads = [(c.name, o) for c in callees for o in c.overloads]
         lines = [f"  {signature(name, o)}" for name, o in overloads]
         yield fenced("\n".join([*lines, *where(lines, [o for _, o in overloads])]))
 

@@ -90,8 +90,8 @@ def inline(text: str) -> str:
 
 
 def inner(text: str) -> str:
-    (found,) = parsed(f"real result = {text};")
-    return typeset(found.value).text
+    (statement,) = parsed(f"real result = {text};")
+    return typeset(statement.value).text
 
 
 @cache
@@ -124,8 +124,8 @@ def between(left: str, inner: str, right: str) -> str:
 
 def tight(expr: ast.Expr, level: int) -> str:
     """An expression as an operand that must bind at least as tightly as `level`."""
-    found = typeset(expr)
-    return found.text if found.level >= level else between("(", found.text, ")")
+    markup = typeset(expr)
+    return markup.text if markup.level >= level else between("(", markup.text, ")")
 
 
 def name(text: str) -> str:
@@ -244,8 +244,8 @@ REWRITTEN: Mapping[str, str] = {
 
 
 def _rewritten(template: str, args: tuple[ast.Expr, ...]) -> Any:
-    (found,) = parsed(f"real result = {template};")
-    return _filled(found.value, dict(zip("ab", args, strict=False)))
+    (statement,) = parsed(f"real result = {template};")
+    return _filled(statement.value, dict(zip("ab", args, strict=False)))
 
 
 def _filled(expr: Any, args: Mapping[str, ast.Expr]) -> Any:

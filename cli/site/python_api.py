@@ -28,9 +28,9 @@ def overview() -> Iterator[str]:
     yield table(("class", "what it is"), rows)
     exported = {name: getattr(ppl, name) for name in ppl.__all__}
     yield heading("Functions")
-    for name, found in exported.items():
-        if inspect.isfunction(found):
-            yield from described(f"ppl.{name}", found)
+    for name, member in exported.items():
+        if inspect.isfunction(member):
+            yield from described(f"ppl.{name}", member)
     yield heading("Exceptions and warnings")
     kinds = [pair for pair in exported.items() if BaseException in getattr(pair[1], "__mro__", ())]
     rows = ((f"`ppl.{name}`", f"`{kind.__base__.__name__}`", prose(first_line(kind))) for name, kind in kinds)
@@ -50,14 +50,14 @@ def of_class(name: str) -> Iterator[str]:
 
 def member_of(kind: type, name: str) -> Iterator[str]:
     """A method with its arguments, a property, or a field of a record with its type."""
-    found = inspect.getattr_static(kind, name, None)
+    member = inspect.getattr_static(kind, name, None)
     title = f"{kind.__name__.lower()}.{name}"
-    if inspect.isfunction(found):
-        yield from described(title, found)
+    if inspect.isfunction(member):
+        yield from described(title, member)
         return
     yield heading(title, 3)
-    if isinstance(found, property | cached_property):
-        yield from documentation(found)
+    if isinstance(member, property | cached_property):
+        yield from documentation(member)
     else:
         yield f"`{type_text(inspect.formatannotation(inspect.get_annotations(kind)[name]))}`"
 
@@ -70,8 +70,8 @@ def described(name: str, function: Any) -> Iterator[str]:
 
 def signature(name: str, function: Any) -> str:
     """Arguments with their types and defaults; an argument a line where they do not fit in one."""
-    found = inspect.signature(function)
-    own = found.replace(parameters=[p for p in found.parameters.values() if p.name != "self"])
+    whole = inspect.signature(function)
+    own = whole.replace(parameters=[p for p in whole.parameters.values() if p.name != "self"])
     line = name + type_text(str(own))
     if len(line) <= PAGE_WIDTH:
         return line

@@ -51,12 +51,12 @@ def picture_files(text: str, output: Output) -> dict[str, str]:
     }
 
 
-def with_outputs(text: str, found: Iterable[Output], pictures: str = "pictures") -> str:
+def with_outputs(text: str, outputs: Iterable[Output], pictures: str = "pictures") -> str:
     """The text with the output of each block below it, in place of the expected one.
 
     `pictures` is the folder of pictures, from the page. Those that the text shows elsewhere stay there.
     """
-    rest = iter(found)
+    rest = iter(outputs)
 
     def with_output(block: re.Match[str]) -> str:
         output = next(rest)
@@ -151,11 +151,11 @@ def _cached_outputs(text: str, package: str) -> list[Output]:
     if path and path.exists():
         return [Output(text, tuple(map(tuple, drawn))) for text, drawn in json.loads(path.read_text("utf-8"))]
     with TemporaryDirectory() as folder, chdir(folder):
-        found = list(run(text))
+        fresh = list(run(text))
     if path:
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, [json.dumps(found)])
-    return found
+        write_whole(path, [json.dumps(fresh)])
+    return fresh
 
 
 def _digest(text: str) -> str:

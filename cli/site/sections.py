@@ -25,12 +25,12 @@ WORDS: Mapping[str, tuple[str, ...]] = {
 @cache
 def sections() -> Mapping[str, str]:
     """The text below each heading of the second level; where several pages have it, one after the other."""
-    found: dict[str, list[str]] = {}
+    by_title: dict[str, list[str]] = {}
     for page in written().values():
         _, *parts = re.split(r"(?m)^## (.+)\n", page.text)
         for heading, text in zip(parts[::2], parts[1::2], strict=True):
-            found.setdefault(heading.rstrip("?"), []).append(f"{page.title}: {heading}\n\n{text.strip()}")
-    return {heading: "\n\n".join(texts) for heading, texts in found.items()}
+            by_title.setdefault(heading.rstrip("?"), []).append(f"{page.title}: {heading}\n\n{text.strip()}")
+    return {heading: "\n\n".join(texts) for heading, texts in by_title.items()}
 
 
 def section(word: str) -> str:

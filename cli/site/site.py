@@ -133,7 +133,7 @@ def site(commands: Iterable[tuple[str, str]], run: bool = False) -> Iterator[tup
     curves = dict(densities()) if run else {}
     yield from ((f"docs/{distributions.density_file(name)}", svg) for name, svg in curves.items())
     by_name = {d.name: d for d in DISTRIBUTIONS}
-    made: dict[str, Made] = {
+    made_pages: dict[str, Made] = {
         **MADE,
         "commands": ("Options of each command", partial(reference.commands, commands)),
         **{f"functions/{name}": (title(name), partial(of_topic, name)) for name in topics()},
@@ -154,16 +154,16 @@ def site(commands: Iterable[tuple[str, str]], run: bool = False) -> Iterator[tup
     }
     pages = {
         name: SitePage(name, heading, tuple(make()), name.startswith(RUN))
-        for name, (heading, make) in made.items()
+        for name, (heading, make) in made_pages.items()
     }
     pages = {**written(), **pages}
     yield "mkdocs.yml", own("mkdocs.yml") + "".join(navigation(pages))
     yield from ((f"docs/{'pictures/' * (name == 'hospitals.svg')}{name}", own(name)) for name in FILES)
     if run:
         running = [page for page in pages.values() if page.runs]
-        found = outputs([part for page in running for part in page.parts])
+        shown = outputs([part for page in running for part in page.parts])
         for page in running:
-            printed = [next(found) for _ in page.parts]
+            printed = [next(shown) for _ in page.parts]
             folder = "../" * page.name.count("/") + "pictures"
             parts = tuple(map(partial(with_outputs, pictures=folder), page.parts, printed))
             pages[page.name] = replace(page, parts=parts)

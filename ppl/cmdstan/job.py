@@ -104,6 +104,6 @@ def read_rows(file: str | Path) -> tuple[tuple[str, ...], Floats]:
     """Columns and all rows of a CSV file of draws, with a fit's mean and a saved warmup, as in CmdStan."""
     from ppl.results.files.read_csv import read_draws
 
-    found = read_draws(file)
-    before = found.warmup if found.mean is None else found.mean
-    return found.columns, np.vstack([before.reshape(-1, len(found.columns)), found.draws])
+    draws = read_draws(file)
+    before = draws.warmup if draws.mean is None else draws.mean
+    return draws.columns, np.vstack([before.reshape(-1, len(draws.columns)), draws.draws])

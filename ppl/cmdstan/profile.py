@@ -74,11 +74,11 @@ class Clock:
 
         def adjoints(g: Array) -> list[Array]:
             began = perf_counter()
-            found = list(vjp(g))  # autograd gives a generator, which would do its work later
+            results = list(vjp(g))  # autograd gives a generator, which would do its work later
             seconds = perf_counter() - began
             for timing in blocks:
                 timing.reverse += seconds
-            return found
+            return results
 
         return adjoints if blocks else vjp
 

@@ -9,9 +9,9 @@ def made_of(program: ir.Program) -> dict[str, frozenset[str]]:
 
     What one statement sets is taken to be made of all that the statement reads.
     """
-    found = {parameter.name: {parameter.name} for parameter in program.parameters}
+    sources = {parameter.name: {parameter.name} for parameter in program.parameters}
     for statement in program.transformed_parameters:
-        read = set().union(*(found.get(name, set()) for name in used_names(statement)))
+        read = set().union(*(sources.get(name, set()) for name in used_names(statement)))
         for name in assigned_names((statement,)):
-            found[name] = found.get(name, set()) | read
-    return {d.name: frozenset(found.get(d.name, ())) for d in program.transformed_parameter_names}
+            sources[name] = sources.get(name, set()) | read
+    return {d.name: frozenset(sources.get(d.name, ())) for d in program.transformed_parameter_names}

@@ -133,22 +133,22 @@ def addresses(imported: int) -> dict[int, str]:
 
     A table is the last to name what it lists: it imports the modules of all others.
     """
-    found: dict[int, str] = {}
+    by_id: dict[int, str] = {}
     names = (name for name in sys.modules if name.startswith(ADDRESSED))
     for name in sorted(names, key=lambda name: (name.endswith(".table"), name), reverse=True):
-        found |= addresses_in(name)
-    return found
+        by_id |= addresses_in(name)
+    return by_id
 
 
 @cache
 def addresses_in(module: str) -> dict[int, str]:
     """Those in one module."""
-    found: dict[int, str] = {}
+    by_id: dict[int, str] = {}
     for attribute, value in vars(sys.modules[module]).items():
         for path, part in _parts(value, attribute, DEEPEST_PART):
             if not isinstance(part, FunctionType) or part.__module__ == module:
-                found.setdefault(id(part), f"{module}:{path}")
-    return found
+                by_id.setdefault(id(part), f"{module}:{path}")
+    return by_id
 
 
 def _parts(value: Any, path: str, depth: int) -> Iterator[tuple[str, Any]]:

@@ -99,5 +99,5 @@ def _files(root: Path) -> Iterator[str]:
     for folder, _, names in sorted(os.walk(root)):
         for name in sorted(names):
             if name.endswith(".py"):
-                found = os.stat(os.path.join(folder, name))
-                yield f"{name} {found.st_size} {found.st_mtime_ns}"
+                status = os.stat(os.path.join(folder, name))
+                yield f"{name} {status.st_size} {status.st_mtime_ns}"

@@ -95,8 +95,8 @@ def _numbers(fields: Sequence[str]) -> Any:
             values = np.array([float(field) for field in fields])
             if not np.isinf(values).any():
                 return values
-    found = [_value(field) for field in fields]
-    return found if str in map(type, found) else np.array(found)
+    of_fields = [_value(field) for field in fields]
+    return of_fields if str in map(type, of_fields) else np.array(of_fields)
 
 
 def _value(field: str) -> float | str:

@@ -137,11 +137,11 @@ def tuple_item(inputs: Inputs, expected: ExpectedData, value: Any, name: str, it
         case tuple() if len(value) >= item:
             return value[item - 1]
         case Mapping() | tuple():
-            found = f"has no item {item}"
+            what = f"has no item {item}"
         case _:
-            found = f"is {described(value)}"
+            what = f"is {described(value)}"
     where, needs = f"{inputs.label_of(name)}: {name}", '{"1": ..., "2": ...}'
-    raise DataError(f"{where} {found}, but {expected.declaration} needs {needs}", expected.name, "PPL902")
+    raise DataError(f"{where} {what}, but {expected.declaration} needs {needs}", expected.name, "PPL902")
 
 
 def missing(inputs: Inputs, expected: ExpectedData, name: str, known: Iterable[str]) -> str:

@@ -56,8 +56,8 @@ def parse_json(text: bytes) -> dict[str, Any]:
     start = skip(text, len(BYTE_ORDER_MARK) if text.startswith(BYTE_ORDER_MARK) else 0)
     if text[start : start + 1] != b"{":
         words = text[start : start + 12].decode(errors="replace").split()
-        found = "nothing" if start == len(text) else f"`{' '.join(words)}`"
-        fail(f'data are one JSON object, {{"name": value, ...}}; found {found}', text, start)
+        shown = "nothing" if start == len(text) else f"`{' '.join(words)}`"
+        fail(f'data are one JSON object, {{"name": value, ...}}; found {shown}', text, start)
     values, end = read_object(text, start, outermost=True)
     if skip(text, end) != len(text):
         fail("unexpected text after the end of the object", text, skip(text, end))

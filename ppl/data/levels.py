@@ -88,8 +88,8 @@ class WordColumn:
 
     def codes(self, levels: Sequence[Any], first: int) -> Numbers:
         code = {level: first + k for k, level in enumerate(levels)}
-        found = np.array([np.nan if leaf is None else code[leaf] for leaf in self.leaves], float)
-        whole = found if np.isnan(found).any() else found.astype(np.int64)
+        codes = np.array([np.nan if leaf is None else code[leaf] for leaf in self.leaves], float)
+        whole = codes if np.isnan(codes).any() else codes.astype(np.int64)
         return whole.reshape(self.shape)
 
 
@@ -142,19 +142,19 @@ def levels_of(inputs: Inputs, group: Sequence[tuple[Bounds, WordColumn]]) -> Lev
         most = b.upper if isinstance(b.upper, int) else inputs.values.get(b.upper, len(levels))
         if len(levels) > (most := int(most) + 1 - b.first):
             unknown = [level for level in levels if level not in known] if known else []
-            found = f"{b.declared.name} has {len(levels)} levels ({first_few(levels)})"
-            found += f", of which the fit did not have {first_few(unknown)}" if unknown else ""
-            raise misfit(inputs, b, found, f"at most {most}")
+            count = f"{b.declared.name} has {len(levels)} levels ({first_few(levels)})"
+            count += f", of which the fit did not have {first_few(unknown)}" if unknown else ""
+            raise misfit(inputs, b, count, f"at most {most}")
         if b.is_binary and len(levels) == 1:
             needs = "0 or 1: give numbers, or a categorical with both levels"
             raise misfit(inputs, b, f"all of {b.declared.name} is {levels[0]}", needs)
     return levels
 
 
-def misfit(inputs: Inputs, b: Bounds, found: str, needs: str, index: int | None = None) -> DataError:
+def misfit(inputs: Inputs, b: Bounds, what: str, needs: str, index: int | None = None) -> DataError:
     name = b.declared.name
     where = inputs.place_of(name, index)
-    return DataError(f"{where}: {found}, but {b.declared.declaration} needs {needs}", name, "PPL902")
+    return DataError(f"{where}: {what}, but {b.declared.declaration} needs {needs}", name, "PPL902")
 
 
 # --- Words ---------------------------------------------------------------------------------------

@@ -60,8 +60,8 @@ class TokenReader:
     """The tokens of a text, (kind, text, place), read one after the other; a row of numbers is one token."""
 
     def __init__(self, text: str):
-        self.text, found = text, TOKEN.finditer(text)
-        self.tokens = ((str(m.lastgroup), m.group(), m.start()) for m in found if m.lastgroup != "space")
+        self.text, matches = text, TOKEN.finditer(text)
+        self.tokens = ((str(m.lastgroup), m.group(), m.start()) for m in matches if m.lastgroup != "space")
         self.now = next(self.tokens, END)
         self.depth, self.most = 0, room()
         self.room = self.most

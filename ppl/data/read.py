@@ -53,8 +53,8 @@ def read_value(inputs: Inputs, expected: ExpectedData, known: Iterable[str] = ()
         hint = misfit.hint or hint_for_words(value, expected) or hint_for_row(inputs, expected, misfit)
         needs = (misfit.needs or expected.needs) + column_hint(inputs, expected) + hint
         where = inputs.place_of(expected.name, misfit.index)
-        found = renumbered(value.rows, misfit.found) if isinstance(value, Share) else misfit.found
-        sentence = f"{where}: {found}, but {expected.declaration} needs {needs}"
+        what = renumbered(value.rows, misfit.found) if isinstance(value, Share) else misfit.found
+        sentence = f"{where}: {what}, but {expected.declaration} needs {needs}"
         raise DataError(sentence, expected.name, "PPL902") from None
     return array if expected.shape else array.item()
 
@@ -159,24 +159,24 @@ def doubles(array: Numbers) -> Numbers:
 
 def shaped(array: Numbers, expected: ExpectedData) -> Numbers:
     """The array in the expected shape; where that has no elements, an empty list will do."""
-    found, shape = array.shape, expected.shape
-    if found == shape:
+    own, shape = array.shape, expected.shape
+    if own == shape:
         return array
-    if 0 in shape and array.size == 0 and found in ((0,), shape[: len(found)]):
+    if 0 in shape and array.size == 0 and own in ((0,), shape[: len(own)]):
         return np.zeros(shape, dtype=array.dtype)
-    has = f"has shape {written(found)}" if found else "is a single number"
+    has = f"has shape {written(own)}" if own else "is a single number"
     raise Misfit(f"{expected.name} {has}", expected.needs + shape_hint(array, shape))
 
 
 def shape_hint(array: Numbers, shape: Shape) -> str:
-    found = array.shape
-    if len(shape) == 2 and found == shape[::-1]:
+    own = array.shape
+    if len(shape) == 2 and own == shape[::-1]:
         return "; it looks transposed: write one list for each row"
-    if len(shape) > 1 and found == (math.prod(shape),):
+    if len(shape) > 1 and own == (math.prod(shape),):
         return "; it is flat: write one list for each row"
-    if not shape and found == (1,):
+    if not shape and own == (1,):
         return f"; write {array.item()}, not [{array.item()}]"
-    if shape == (1,) and not found:
+    if shape == (1,) and not own:
         return f"; write [{array.item()}], not {array.item()}"
     return ""
 
@@ -187,8 +187,8 @@ def integers(array: Numbers, expected: ExpectedData) -> Numbers:
     for block in blocks(array) if is_mapped(array) else (array,):
         if fault := fault_of_integers(block):
             k, needs = fault
-            found = f"{place(expected.name, first + k, array.shape)} is {block.flat[k].item()}"
-            raise Misfit(found, needs, first + k)
+            what = f"{place(expected.name, first + k, array.shape)} is {block.flat[k].item()}"
+            raise Misfit(what, needs, first + k)
         first += block.size
     return map_of(array, np.int64) if is_mapped(array) else aligned(array, np.int64)
 

@@ -44,9 +44,9 @@ class Misfit(Exception):
     `index` is that of the element that is to blame, counted from 0 through all of them; `hint` is what to do.
     """
 
-    def __init__(self, found: str, needs: str = "", index: int | None = None, hint: str = ""):
-        self.found, self.needs, self.index, self.hint = found, needs, index, hint
-        super().__init__(found)
+    def __init__(self, what: str, needs: str = "", index: int | None = None, hint: str = ""):
+        self.found, self.needs, self.index, self.hint = what, needs, index, hint
+        super().__init__(what)
 
 
 def compact(values: list[Any]) -> Numbers | list[Any]:
@@ -95,13 +95,13 @@ def as_array(name: str, value: Any) -> Numbers:
         return value
     shape, leaves = layers(name, value)
     try:
-        found = [number(name, leaf, k, shape) for k, leaf in enumerate(leaves)]
+        numbers = [number(name, leaf, k, shape) for k, leaf in enumerate(leaves)]
     except Misfit:  # what is no number at all is named first: it would remain if the missing were modelled
         for k, leaf in enumerate(leaves):
             if not is_missing(leaf):
                 number(name, leaf, k, shape)
         raise
-    return np.array(found, dtype=None if found else float).reshape(shape)
+    return np.array(numbers, dtype=None if numbers else float).reshape(shape)
 
 
 def is_masked(value: Any) -> bool:

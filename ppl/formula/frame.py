@@ -76,9 +76,9 @@ def column(name: str, inputs: Inputs) -> Any:
     try:
         if words:
             return words.codes((False, True), 0).astype(float)
-        found = value.to_numpy() if hasattr(value, "to_numpy") else value
+        values = value.to_numpy() if hasattr(value, "to_numpy") else value
         leaves = (
-            [np.nan if is_missing(leaf) else leaf for leaf in found] if isinstance(found, list) else found
+            [np.nan if is_missing(leaf) else leaf for leaf in values] if isinstance(values, list) else values
         )
         array = as_array(name, leaves).astype(float)
     except Misfit as misfit:

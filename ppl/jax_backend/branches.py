@@ -70,9 +70,9 @@ class Branches:
         one, other = Side(then, arguments), Side(otherwise, arguments)
         sides = replace(one, instead=other), replace(other, instead=one)
         cond = _cond if self.mapped else jax.lax.cond
-        found = cond(jnp.asarray(test, bool), *sides, arguments.floats, arguments.others)
+        values = cond(jnp.asarray(test, bool), *sides, arguments.floats, arguments.others)
         structure = next(side.structure for side in sides if side.structure is not None)
-        return jax.tree_util.tree_unflatten(structure, found)
+        return jax.tree_util.tree_unflatten(structure, values)
 
     def loop(
         self, goes_on: AnyFunction, step: AnyFunction, state: tuple[Any, ...], fixed: tuple[Any, ...]
@@ -109,7 +109,7 @@ class Side:
 
     def __call__(self, floats: Sequence[Array], others: Sequence[Array]) -> list[Array]:
         try:
-            found = self.f(*self.arguments.filled(floats, others))
+            values = self.f(*self.arguments.filled(floats, others))
         except Rejection:
             if self.instead is None:
                 raise
@@ -119,7 +119,7 @@ class Side:
             raise NotTraceable("a branch depends on parameters, and one side stops the program") from None
         except IndexError:
             raise NotTraceable("an index is out of range in a branch that is compiled but not run") from None
-        leaves, self.structure = jax.tree_util.tree_flatten(found)
+        leaves, self.structure = jax.tree_util.tree_flatten(values)
         return [as_array(x) for x in leaves]
 
     def pulled(self, floats: Sequence[Array], others: Sequence[Array], g: Sequence[Array]) -> list[Array]:
@@ -163,8 +163,8 @@ def _while(goes_on: AnyFunction, step: AnyFunction, state: tuple[Any, ...], fixe
         return *at.filled(unravelled(x), ns), *read.filled(read_again(p), qs)
 
     def after(x: Array, ns: Any, p: Array, qs: Any) -> tuple[Array, Any]:
-        found = Arguments.of(jax.tree_util.tree_map(as_array, step(*named(x, ns, p, qs))))
-        return ravel_pytree(found.floats)[0], found.others
+        next_state = Arguments.of(jax.tree_util.tree_map(as_array, step(*named(x, ns, p, qs))))
+        return ravel_pytree(next_state.floats)[0], next_state.others
 
     def with_slopes(x: Array, ns: Any, slopes: Array, p: Array, qs: Any) -> tuple[Array, Any, Array]:
         x, back, ns = jax.vjp(lambda x, p: after(x, ns, p, qs), x, p, has_aux=True)

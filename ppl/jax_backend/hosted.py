@@ -32,8 +32,8 @@ def hosted(f: Callable[..., np.ndarray], args: Sequence[Array]) -> Array:
     tried = answer(*(np.ones(args[i].shape, args[i].dtype) for i in traced))
     shape = jax.ShapeDtypeStruct(bits_of(tried).shape, bits_of(tried).dtype)
     arrays = (traced_bits(args[i]) for i in traced)
-    found = jax.pure_callback(on_host, shape, *arrays, vmap_method="sequential")
-    return traced_numbers(found, tried.dtype)
+    result = jax.pure_callback(on_host, shape, *arrays, vmap_method="sequential")
+    return traced_numbers(result, tried.dtype)
 
 
 def traced_bits(x: Array) -> Array:

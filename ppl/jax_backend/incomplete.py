@@ -57,8 +57,8 @@ def _both(
         far = jnp.where(lost, log_complement(), log1m_exp(xp, near))
         return jnp.stack([jnp.where(lost, jnp.log1p(-jnp.exp(far)), near), far])
 
-    found = xp.rarely(lost, precise, jnp.stack([near, log1m_exp(xp, near)]))
-    return found[0], found[1]
+    logs = xp.rarely(lost, precise, jnp.stack([near, log1m_exp(xp, near)]))
+    return logs[0], logs[1]
 
 
 def _log_rest(xp: Namespace, a: Array, log_head: Array, ratio: Callable[[int], Array]) -> Array:

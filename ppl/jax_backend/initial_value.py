@@ -97,13 +97,13 @@ class Radau:
         """The k (s, n) by Newton's method with one Jacobian, and whether it has converged."""
         inverse = self._inverse(jnp.broadcast_to(jacobian, (RADAU.s, *jacobian.shape)), at.h)
 
-        def once(found: Any) -> Any:
-            i, k, _ = found
+        def once(guess: Any) -> Any:
+            i, k, _ = guess
             change = self._change(at, k, inverse)
             return i + 1, k + change, jnp.max(scales.norm(jnp, at.h * change, at.y))
 
-        def goes_on(found: Any) -> Array:
-            i, _, off = found
+        def goes_on(guess: Any) -> Array:
+            i, _, off = guess
             return (i < NEWTON_STEPS) & (off > NEWTON_SLACK) & ((i == 0) | jnp.isfinite(off))
 
         start = 0, jnp.broadcast_to(f, (RADAU.s, len(at.y))), jnp.asarray(jnp.inf)
@@ -112,8 +112,8 @@ class Radau:
 
     def _change(self, at: Begin, k: Array, inverse: Array) -> Array:
         """That of k in one of Newton's steps."""
-        found = jax.vmap(at.rate)(*stages_of(at, k))
-        return (inverse @ jnp.ravel(found - k)).reshape(k.shape)
+        rates = jax.vmap(at.rate)(*stages_of(at, k))
+        return (inverse @ jnp.ravel(rates - k)).reshape(k.shape)
 
     def _inverse(self, jacobians: Array, h: Array) -> Array:
         """That of I - h (a_ij J_i), (s n, s n), of Jacobians (s, n, n)."""
@@ -287,11 +287,11 @@ def backward(
     rate: Rate, problem: Problem, perturbed: Perturbed, implicit: Array, steps: Steps, g: Array
 ) -> Any:
     """The adjoints of the start and of what is perturbed, from those of the states."""
-    found = jax.tree_util.tree_map(jnp.zeros_like, (problem.start, perturbed))
+    adjoints = jax.tree_util.tree_map(jnp.zeros_like, (problem.start, perturbed))
     for method, mine in ((EXPLICIT, ~implicit), (IMPLICIT, implicit)):
         own = steps._replace(reached=jnp.where(mine[:, None], steps.reached, NO_STEP_TAKEN))
-        found = _back(rate, method, problem, perturbed, own, g, found)
-    return found
+        adjoints = _back(rate, method, problem, perturbed, own, g, adjoints)
+    return adjoints
 
 
 def _back(
@@ -303,11 +303,11 @@ def _back(
 
     def pulled(a: Array, t: Array, y: Array, h: Array, mine: tuple[Scales, Shared, Perturbed]) -> Any:
         scales, (floats, others), perturbed = mine
-        found = method.solved(Begin(partial(rate, (floats, others)), t, y, h), scales)
+        step = method.solved(Begin(partial(rate, (floats, others)), t, y, h), scales)
 
         def end(y: Array, perturbed: Perturbed) -> Array:
             chosen = [x if new is None else new for x, new in zip(floats, perturbed, strict=True)]
-            return method.end(Begin(partial(rate, (chosen, others)), t, y, h), found)
+            return method.end(Begin(partial(rate, (chosen, others)), t, y, h), step)
 
         return jax.vjp(end, y, perturbed)[1](a)
 
@@ -363,8 +363,8 @@ def over_draws(f: Callable[..., Any]) -> Callable[..., Any]:
             many = x if varies else jnp.broadcast_to(x, (size, *x.shape))
             return many.reshape(size * many.shape[1], *many.shape[2:])
 
-        found = call(*jax.tree_util.tree_map(joined, args, batched))
-        chunks = jax.tree_util.tree_map(lambda x: x.reshape(size, len(x) // size, *x.shape[1:]), found)
-        return chunks, jax.tree_util.tree_map(lambda _: True, found)
+        results = call(*jax.tree_util.tree_map(joined, args, batched))
+        chunks = jax.tree_util.tree_map(lambda x: x.reshape(size, len(x) // size, *x.shape[1:]), results)
+        return chunks, jax.tree_util.tree_map(lambda _: True, results)
 
     return call

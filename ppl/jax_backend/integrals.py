@@ -122,9 +122,9 @@ def _over_nodes(f: Integrand, low: Array, high: Array, h: Array, shared: Shared,
         x, complement, weights = (a[0] for a in placed(jnp, low[None], high[None], h, h * k))
         inside, counted = (x > low) & (x < high), (k <= most) & (weights > 0)
         middle = jnp.where(counted, x, x[jnp.argmax(counted)])
-        found = _values(f, Nodes(middle, complement, weights), shared)
+        values = _values(f, Nodes(middle, complement, weights), shared)
         # A node that is rounded to an end counts where f, by the distance, has a value there.
-        counted = counted & (inside | jnp.isfinite(found))
+        counted = counted & (inside | jnp.isfinite(values))
         safe = jnp.argmax(counted)
         nodes = Nodes(
             jnp.where(counted, x, x[safe]),
@@ -182,15 +182,15 @@ def _bisected(
         k, panels, sums, _ = at
         allowed = jnp.maximum(precision.relative * sums.size, precision.absolute)
         panels = PanelChoice(allowed, panels.most)
-        found = _over_panels(f, low, end, panels, shared, some, Sums(none, none, none))
-        done = found.error <= jnp.maximum(precision.relative * found.size, precision.absolute)
-        return k + 1, panels, found, done
+        total = _over_panels(f, low, end, panels, shared, some, Sums(none, none, none))
+        done = total.error <= jnp.maximum(precision.relative * total.size, precision.absolute)
+        return k + 1, panels, total, done
 
     whole = PanelChoice(jnp.asarray(jnp.inf), jnp.asarray(precision.refinements, dtype=float))
     first = _over_panels(f, low, end, whole, shared, some, Sums(none, none, none))
     start = (jnp.asarray(0), whole, first, jnp.asarray(False))
-    _, panels, found, done = jax.lax.while_loop(lambda at: ~at[3] & (at[0] < MOST_PASSES), again, start)
-    return jnp.where(forwards & done, found.value, jnp.nan), panels
+    _, panels, total, done = jax.lax.while_loop(lambda at: ~at[3] & (at[0] < MOST_PASSES), again, start)
+    return jnp.where(forwards & done, total.value, jnp.nan), panels
 
 
 class PanelPlace(NamedTuple):

@@ -36,14 +36,14 @@ def packed(state: IterationState, xp: Any = np) -> list[Array]:
 def unpacked(arrays: list[Array], like: IterationState) -> IterationState:
     """The state that was packed, in the shapes and types of another."""
     leaves, structure = jax.tree_util.tree_flatten(like)
-    (short, *long), found, end = arrays, [], 0
+    (short, *long), pieces, end = arrays, [], 0
     for size, leaf in zip(map(np.size, leaves), leaves, strict=True):
         if size > SHORT_ARRAY:
-            found.append(long.pop(0))
+            pieces.append(long.pop(0))
             continue
         begin, end = end, end + size
-        found.append(short[begin:end].reshape(np.shape(leaf)).astype(np.result_type(leaf)))
-    return jax.tree_util.tree_unflatten(structure, found)
+        pieces.append(short[begin:end].reshape(np.shape(leaf)).astype(np.result_type(leaf)))
+    return jax.tree_util.tree_unflatten(structure, pieces)
 
 
 LogDensities = Callable[[Array, Array], tuple[Array, Array]]
@@ -132,10 +132,10 @@ def jitted_iterations(
             u = v if place is None else place.centre + times(place.factor, v)
             if parts.batch_size < len(u):
                 batches = u.reshape(-1, parts.batch_size, u.shape[1])
-                found = jax.lax.map(partial(of_batch, k=k), batches).reshape(len(u), -1)
+                of_draws = jax.lax.map(partial(of_batch, k=k), batches).reshape(len(u), -1)
             else:
-                found = of_batch(u, k)
-            values, gradients = found[:, 0], found[:, 1:]
+                of_draws = of_batch(u, k)
+            values, gradients = of_draws[:, 0], of_draws[:, 1:]
             if place is None:
                 return values, gradients
             return values + place.log_jacobian, transposed_times(place.factor, gradients)

@@ -33,8 +33,8 @@ def in_turn(f: AnyFunction, products: int = 10) -> AnyFunction:
         if not lead or products * _cost(aligned) <= MOST_OPERATIONS:
             return one(*aligned)
         rows = [jnp.reshape(m, (-1, *jnp.shape(m)[-2:])) for m in aligned]
-        found = jax.vmap(one)(*rows)
-        return jax.tree_util.tree_map(lambda x: jnp.reshape(x, (*lead, *jnp.shape(x)[1:])), found)
+        result = jax.vmap(one)(*rows)
+        return jax.tree_util.tree_map(lambda x: jnp.reshape(x, (*lead, *jnp.shape(x)[1:])), result)
 
     return call
 
@@ -45,8 +45,8 @@ def _in_batches(f: AnyFunction, products: int) -> AnyFunction:
 
     def mapped(size: int, batched: Sequence[bool], *args: Any) -> tuple[Any, Any]:
         if not batched[0]:  # one matrix for all right sides, which are then its columns
-            found = jax.vmap(f, [0 if b else None for b in batched])(*args)
-            return found, jax.tree_util.tree_map(lambda _: True, found)
+            result = jax.vmap(f, [0 if b else None for b in batched])(*args)
+            return result, jax.tree_util.tree_map(lambda _: True, result)
         rows = [a if b else jnp.broadcast_to(a, (size, *a.shape)) for a, b in zip(args, batched, strict=True)]
         most = max(1, MOST_OPERATIONS * size // max(1, products * _cost(rows)))
         part = largest_part(size, most)
@@ -54,8 +54,8 @@ def _in_batches(f: AnyFunction, products: int) -> AnyFunction:
         def in_parts(*rows: Any) -> Any:
             return jax.lax.map(lambda row: one(*row), rows, batch_size=part)
 
-        found = one(*rows) if part == size else jax.lax.platform_dependent(*rows, cpu=in_parts, default=one)
-        return found, jax.tree_util.tree_map(lambda _: True, found)
+        result = one(*rows) if part == size else jax.lax.platform_dependent(*rows, cpu=in_parts, default=one)
+        return result, jax.tree_util.tree_map(lambda _: True, result)
 
     one.def_vmap(mapped)
     return one

@@ -172,14 +172,14 @@ def places(partition: Partition, rows: Rows) -> tuple[Any, Any, Any]:
     part, at = partition.owner_of(batches)
     most = max(int(np.bincount(p, minlength=partition.parts).max()) for p in part)
     room = room_for(rows.shape[-1], partition.parts, most)
-    found = np.zeros((3, len(batches), partition.parts, room), dtype=np.int64)
+    table = np.zeros((3, len(batches), partition.parts, room), dtype=np.int64)
     for k, order in enumerate(np.argsort(part, axis=1, kind="stable")):
         owner = part[k, order]
         slot = np.arange(owner.size) - np.searchsorted(owner, owner)
-        for array, values in zip(found[:, k], (batches[k, order], at[k, order], 1), strict=True):
+        for array, values in zip(table[:, k], (batches[k, order], at[k, order], 1), strict=True):
             array[owner, slot] = values
-    found[0] += (1 - found[2]) * (np.arange(partition.parts) * partition.size)[:, None]  # a row it has
-    row, place, counts = found.reshape(3, *rows.shape[:-1], partition.parts, room)
+    table[0] += (1 - table[2]) * (np.arange(partition.parts) * partition.size)[:, None]  # a row it has
+    row, place, counts = table.reshape(3, *rows.shape[:-1], partition.parts, room)
     return row, place, counts.astype(bool)
 
 
@@ -213,7 +213,7 @@ def to_each(
     """
     named = [{name: value for name, value in vars(d).items() if name in names} for d in data]
     flat = [jax.tree_util.tree_flatten_with_path(values) for values in named]
-    leaves, structure = [[leaf for _, leaf in found] for found, _ in flat], flat[0][1]
+    leaves, structure = [[leaf for _, leaf in with_paths] for with_paths, _ in flat], flat[0][1]
     paths = [path[0].key for path, _ in flat[0][0]]
     if not alike([[digest(str(tree))] for _, tree in flat]).all():
         raise NotTraceable("its data give different variables on different devices")

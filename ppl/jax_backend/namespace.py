@@ -176,8 +176,8 @@ def _apply(node: Node, args: tuple[Array, ...]) -> Array:
                 return without_share(JAX, share, share * slopes[i])
             return _traced_or_hosted(vjp, [g, each, *filled])
 
-        found = {i: _summed_to(filled[i], adjoint(i, vjp)) for i, vjp in vjps.items()}
-        return tuple(found.get(i) for i in traced)
+        adjoints = {i: _summed_to(filled[i], adjoint(i, vjp)) for i, vjp in vjps.items()}
+        return tuple(adjoints.get(i) for i in traced)
 
     function = jax.custom_vjp(value)
     function.defvjp(forward, backward)
@@ -186,14 +186,14 @@ def _apply(node: Node, args: tuple[Array, ...]) -> Array:
 
 def _summed_to(target: Array, adjoint: Array) -> Array:
     """The adjoint summed over the axes along which `target` was broadcast."""
-    shape, found = jnp.shape(target), jnp.shape(adjoint)
-    if not shape and found:
+    shape, own = jnp.shape(target), jnp.shape(adjoint)
+    if not shape and own:
         # A product with ones: of a plain sum XLA computes the terms anew for every sum of them.
         return jnp.dot(jnp.ravel(adjoint), jnp.ones(adjoint.size))
-    if len(found) < len(shape) or any(a < t for a, t in zip(found[::-1], shape[::-1], strict=False)):
+    if len(own) < len(shape) or any(a < t for a, t in zip(own[::-1], shape[::-1], strict=False)):
         return jnp.broadcast_to(adjoint, shape)
-    extra = len(found) - len(shape)
-    narrow = [k + extra for k, size in enumerate(shape) if size == 1 and found[k + extra] != 1]
+    extra = len(own) - len(shape)
+    narrow = [k + extra for k, size in enumerate(shape) if size == 1 and own[k + extra] != 1]
     return jnp.reshape(jnp.sum(adjoint, axis=(*range(extra), *narrow)), shape)
 
 

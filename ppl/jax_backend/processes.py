@@ -61,8 +61,8 @@ def connect(coordinator: str | None, processes: int | None, process: int | None)
     jax.config.update("jax_enable_recoverability", True)  # we say which process ended: XLA just aborts
     jax.config.update("jax_enable_preemption_service", False)
     try:
-        if (coordinator, process) == (None, None) and (found := launched(os.environ)):
-            processes, process, coordinator = found
+        if (coordinator, process) == (None, None) and (environment := launched(os.environ)):
+            processes, process, coordinator = environment
         by_hand = coordinator is not None
         coordinator, processes, process, devices = ClusterEnv.auto_detect_unset_distributed_params(
             coordinator, processes, process, None, None, WAITS.joining

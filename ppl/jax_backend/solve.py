@@ -90,8 +90,8 @@ def solved(rate: Rate, problem: Problem) -> Array:
 
 def one_draw(f: Callable[..., Any], rate: Rate, *args: Any) -> Any:
     """f(rate, *args), whose arrays have the draws along their first axis, of the arrays of one."""
-    found = over_draws(partial(f, rate))(*jax.tree_util.tree_map(lambda a: a[None], args))
-    return jax.tree_util.tree_map(lambda x: x[0], found)
+    of_one = over_draws(partial(f, rate))(*jax.tree_util.tree_map(lambda a: a[None], args))
+    return jax.tree_util.tree_map(lambda x: x[0], of_one)
 
 
 RULES = {quadrature.rule: integrals.DOUBLE_EXPONENTIAL, kronrod.rule: integrals.GAUSS_KRONROD}

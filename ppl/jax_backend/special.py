@@ -50,9 +50,9 @@ def _digamma(x: Array) -> Array:
 
 def with_slope(f: ArrayFunction, slope: ArrayFunction) -> ArrayFunction:
     """The function, its derivative being another."""
-    made = jax.custom_jvp(f)
-    made.defjvp(lambda at, tangents: (made(*at), slope(*at) * tangents[0]))
-    return lambda x: made(jnp.asarray(x, dtype=float))
+    function = jax.custom_jvp(f)
+    function.defjvp(lambda at, tangents: (function(*at), slope(*at) * tangents[0]))
+    return lambda x: function(jnp.asarray(x, dtype=float))
 
 
 digamma = with_slope(_digamma, lambda x: jax.scipy.special.polygamma(1, x))

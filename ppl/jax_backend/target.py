@@ -105,8 +105,8 @@ class CompiledTarget(OfPosterior):
         return self.log_density_gradient(u)[0]
 
     def log_density_gradient(self, u: Floats) -> tuple[float, Floats]:
-        found = self._call(self.density.gradient, u)
-        return float(found[0]), found[1:]
+        joint = self._call(self.density.gradient, u)
+        return float(joint[0]), joint[1:]
 
     def log_densities(self, us: Floats) -> Floats:
         """The log density at each row of `us`, (n, dim) -> (n,)."""
@@ -119,15 +119,15 @@ class CompiledTarget(OfPosterior):
         if len(us) == 1:  # a batch would be filled up with it
             value, gradient = self.log_density_gradient(us[0])
             return np.array([value]), gradient[None]
-        found = self._at_each(self.density.gradients, us, GRADIENT_BATCHES).reshape(len(us), 1 + self.dim)
-        return found[:, 0], found[:, 1:]
+        joint = self._at_each(self.density.gradients, us, GRADIENT_BATCHES).reshape(len(us), 1 + self.dim)
+        return joint[:, 0], joint[:, 1:]
 
     def gradients_alone(self, us: Floats) -> Floats:
         """The gradient (n, dim) alone at each row of `us`; of small programs it hardly pays to compile it."""
         if is_small(self.width) or len(us) == 1:
             return self.log_density_gradients(us)[1]
-        found = self._at_each(self.density.gradients_alone, us, GRADIENT_BATCHES)
-        return found.reshape(len(us), self.dim)
+        gradients = self._at_each(self.density.gradients_alone, us, GRADIENT_BATCHES)
+        return gradients.reshape(len(us), self.dim)
 
     def fused_steps(
         self,
@@ -164,8 +164,8 @@ class CompiledTarget(OfPosterior):
         if parts and len(parts[-1]) < size:
             missing = size - len(parts[-1])
             parts[-1] = np.concatenate([parts[-1], np.repeat(parts[-1][:1], missing, axis=0)])
-        found = self._of_each(function, parts, size)
-        return np.concatenate(found)[: len(us)] if found else np.zeros(0)
+        values = self._of_each(function, parts, size)
+        return np.concatenate(values)[: len(us)] if values else np.zeros(0)
 
     def _of_each(self, function: Any, parts: list[Floats], size: int) -> list[Floats]:
         """What it gives for each batch; in threads, which compiled code leaves to run beside each other.

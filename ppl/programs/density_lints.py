@@ -102,9 +102,9 @@ def allowed(t: ast.DeclaredType) -> Interval:
     return literal(bounds.get("lower"), -math.inf), literal(bounds.get("upper"), math.inf)
 
 
-def exceeds(found: Interval, required: Interval) -> bool:
+def exceeds(own: Interval, required: Interval) -> bool:
     """Whether an interval has values outside another; nan is given the benefit of the doubt."""
-    return found[0] < required[0] or found[1] > required[1]
+    return own[0] < required[0] or own[1] > required[1]
 
 
 def with_bounds(d: ast.Declaration, text: str) -> str:

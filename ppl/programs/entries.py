@@ -95,9 +95,9 @@ class DensityEntries:
         lengths = self.lengths(left, extra[0])
         heads = tuple((name, integer(1, span), n) for name, n in zip(fresh, lengths, strict=True))
         values = zip((left, *whole.args), extra, strict=True)
-        made = [self.entry(e, at) if axes else (e, ()) for e, axes in values]
-        before = tuple(s for _, hoisted in made for s in hoisted)
-        left, *args = (e for e, _ in made)
+        entries = [self.entry(e, at) if axes else (e, ()) for e, axes in values]
+        before = tuple(s for _, hoisted in entries for s in hoisted)
+        left, *args = (e for e, _ in entries)
         out = replace(whole, left=left, args=tuple(args), before=before, heads=heads)
         return self.in_words_of_family(out)
 

@@ -110,10 +110,10 @@ class Layout:
 
     def comments(self, behind: bool = False) -> list[Token]:
         """Those that come next, or only those on the same line, `behind` what was read."""
-        found = []
+        comments = []
         while self.next.is_comment and not (behind and self.next.first):
-            found.append(self.take())
-        return found
+            comments.append(self.take())
+        return comments
 
     def through_brackets(self) -> list[Token]:
         """Up to the bracket that closes the next one."""

@@ -71,12 +71,12 @@ def outside(code: str, stop: Stop) -> tuple[int, int]:
     if stop.found == "}":
         return stop.offset, stop.offset + 1
     start = code.rfind("}", 0, stop.offset) + 1
-    found = re.compile(rf"{BLOCK}\s*\{{|\{{").search(code, stop.offset)
-    if found is None:
+    brace = re.compile(rf"{BLOCK}\s*\{{|\{{").search(code, stop.offset)
+    if brace is None:
         return start, len(code)
-    if found["name"] and found.start() > stop.offset:
-        return start, found.start()
-    return start, closing(code, found.end() - 1)
+    if brace["name"] and brace.start() > stop.offset:
+        return start, brace.start()
+    return start, closing(code, brace.end() - 1)
 
 
 def function(code: str, block: int, stop: Stop) -> tuple[int, int]:

@@ -73,8 +73,8 @@ def one(body: Stmts, span: Span) -> ast.Statement:
 def with_blocks(s: ast.Statement, change: Callable[[Stmts], Stmts]) -> ast.Statement:
     """The statement with `change` applied to the bodies of a loop, of branches."""
     parts = {name: getattr(s, name, None) for name in ("body", "then", "otherwise")}
-    made = {name: one(change(inner(part)), s.span) for name, part in parts.items() if part is not None}
-    return replace(s, **made)  # type: ignore[arg-type]
+    blocks = {name: one(change(inner(part)), s.span) for name, part in parts.items() if part is not None}
+    return replace(s, **blocks)  # type: ignore[arg-type]
 
 
 def inner(s: ast.Statement) -> Stmts:
@@ -112,23 +112,23 @@ def rewrite(node: AnyTree, f: Callable[[Any], Any], finish: Callable[[Any], Any]
     if isinstance(node, tuple):
         out: list[Any] = []
         for item in node:
-            made = rewrite(item, f, finish)
-            several = isinstance(made, tuple) and not isinstance(item, tuple)
-            out += made if several else [made]
+            part = rewrite(item, f, finish)
+            several = isinstance(part, tuple) and not isinstance(item, tuple)
+            out += part if several else [part]
         return tuple(out)  # type: ignore[return-value]
     if not isinstance(node, ast.Node):
         return node
-    if (found := f(node)) is not None:
-        return found
+    if (new := f(node)) is not None:
+        return new
     changes = {}
     for name in reversed(PARTS[type(node)]):
         value = getattr(node, name)
         if isinstance(value, ast.Node | tuple):
-            made = rewrite(value, f, finish)
-            if isinstance(made, tuple) and isinstance(value, ast.Node):
-                made = one(made, value.span)
-            if made is not value and not same(made, value):
-                changes[name] = made
+            part = rewrite(value, f, finish)
+            if isinstance(part, tuple) and isinstance(value, ast.Node):
+                part = one(part, value.span)
+            if part is not value and not same(part, value):
+                changes[name] = part
     out_node = replace(node, **changes) if changes else node
     return finish(out_node) if finish else out_node
 
@@ -170,13 +170,13 @@ def text_of(e: ast.Expr) -> str:
 
 def written(s: ast.Statement) -> set[str]:
     """The names that a statement declares or assigns to, those inside it too."""
-    found = set()
+    symbols = set()
     for n in statements(s):
         if isinstance(n, ast.Declaration):
-            found.add(n.name)
+            symbols.add(n.name)
         elif isinstance(n, ast.Assignment):
-            found |= assigned(n.target)
-    return found
+            symbols |= assigned(n.target)
+    return symbols
 
 
 def assigned(target: ast.Expr) -> set[str]:

@@ -49,12 +49,12 @@ class Token:
 def tokens(text: str) -> Iterator[Token]:
     """The tokens of a program that parses, in order."""
     end = 0
-    for found in WORD.finditer(text):
-        before = text[end : found.start()]
-        column = found.start() - text.rfind("\n", 0, found.start()) - 1
+    for word in WORD.finditer(text):
+        before = text[end : word.start()]
+        column = word.start() - text.rfind("\n", 0, word.start()) - 1
         first = "\n" in before or end == 0
-        yield Token(found.lastgroup or "", found[0].rstrip(), column, first, before.count("\n") > 1)
-        end = found.end()
+        yield Token(word.lastgroup or "", word[0].rstrip(), column, first, before.count("\n") > 1)
+        end = word.end()
 
 
 COLUMNS_OF_A_LINE = 80

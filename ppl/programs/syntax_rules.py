@@ -15,9 +15,9 @@ BLOCKS = tuple(block.value for block in BlockName)
 
 def words_of(terminal: str) -> list[str]:
     """The words of a terminal of the grammar."""
-    found = re.search(rf"^{terminal}: /\(?([\w|]+)\)?\\b/$", grammar_text(), re.MULTILINE)
-    assert found is not None
-    return found[1].split("|")
+    rule = re.search(rf"^{terminal}: /\(?([\w|]+)\)?\\b/$", grammar_text(), re.MULTILINE)
+    assert rule is not None
+    return rule[1].split("|")
 
 
 OF_ONE_SIZE = words_of("ONE_SIZE_CONSTRAINED")
@@ -114,9 +114,9 @@ def meant(stop: Stop, groups: dict[str, str]) -> str:
 
 def misspelt_statement(stop: Stop) -> str:
     """The word that a statement of the form `word (...` was probably to begin with."""
-    found = re.search(rf"[;{{}})]\s*({NAME})\s*\([^;{{}}]*\Z", stop.before[-400:])
-    near = nearest(found.group(1), HEADS, ROUGHLY_LIKE) if found else None
-    return near if near and found and near != found.group(1) else ""
+    call = re.search(rf"[;{{}})]\s*({NAME})\s*\([^;{{}}]*\Z", stop.before[-400:])
+    near = nearest(call.group(1), HEADS, ROUGHLY_LIKE) if call else None
+    return near if near and call and near != call.group(1) else ""
 
 
 def written(stop: Stop) -> bool:

@@ -157,7 +157,7 @@ def blanked(text: str, strings: bool = True) -> str:
     """The text with comments as blanks and, if asked for, `strings` as rows of quotes, of the same length."""
 
     def blank(match: re.Match[str]) -> str:
-        found, is_string = match.group(), match.group()[0] == '"'
-        return re.sub(r"[^\n]", '"' if is_string else " ", found) if strings or not is_string else found
+        piece, is_string = match.group(), match.group()[0] == '"'
+        return re.sub(r"[^\n]", '"' if is_string else " ", piece) if strings or not is_string else piece
 
     return COMMENT_OR_STRING.sub(blank, text)

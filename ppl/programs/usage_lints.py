@@ -52,16 +52,16 @@ def is_proper(t: ast.DeclaredType) -> bool:
 
 def given_a_density(program: ast.Program, facts: Facts) -> Symbols:
     """What stands on the left of a `~`, before the bar of a density, or is added to the target as it is."""
-    found: Symbols = set()
+    given: Symbols = set()
     for node in statements((*program.transformed_parameters, *program.model)):
         match node:
             case ast.Tilde(left=left):
-                found |= symbols(left, facts)
+                given |= symbols(left, facts)
             case ast.TargetIncrement(value=value) | ast.JacobianIncrement(value=value):
-                found |= added(value, facts)
+                given |= added(value, facts)
             case ast.CallStatement(call=call):
-                found |= symbols(call.args, facts)
-    return found
+                given |= symbols(call.args, facts)
+    return given
 
 
 def added(value: ast.Expr, facts: Facts) -> Symbols:
@@ -77,12 +77,12 @@ def with_sources(program: ast.Program, facts: Facts, names: Symbols) -> Symbols:
     for target, value in definitions((*program.transformed_parameters, *program.model)):
         for symbol in symbols(target, facts):
             sources.setdefault(symbol, set()).update(symbols(value, facts))
-    found, left = set(names), list(names)
+    reached, left = set(names), list(names)
     while left:
-        new = sources.get(left.pop(), set()) - found
-        found |= new
+        new = sources.get(left.pop(), set()) - reached
+        reached |= new
         left += new
-    return found
+    return reached
 
 
 def symbols(root: ast.Node | Iterable[ast.Node], facts: Facts) -> Symbols:
@@ -172,8 +172,8 @@ def self_assignments(program: ast.Program, facts: Facts) -> Iterator[Lint]:
 
 def annotations(program: ast.Program, facts: Facts) -> Iterator[Lint]:
     """Annotations but `@dims(clinic)`; one of a declaration of several names counts once."""
-    found = dict.fromkeys(n for n in walk(program) if isinstance(n, ast.Annotation))
-    yield from (annotation_ignored(a.text, a.span) for a in found if not a.text.startswith(ast.DIMS))
+    each = dict.fromkeys(n for n in walk(program) if isinstance(n, ast.Annotation))
+    yield from (annotation_ignored(a.text, a.span) for a in each if not a.text.startswith(ast.DIMS))
 
 
 # --- Division ------------------------------------------------------------------------------------

@@ -90,9 +90,9 @@ class Library:
             refuse_distribution(d)
         for f in more.functions:
             refuse_function(f)
-        found = joined(self, more)
-        refuse_taken(found)
-        return found
+        extended = joined(self, more)
+        refuse_taken(extended)
+        return extended
 
 
 RECORDS = tuple(f.name for f in fields(Library))

@@ -75,8 +75,8 @@ def callee_page(callee: Callee) -> Iterator[str]:
 
 def meaning(callee: Callee) -> str:
     """The record's line; that of a distribution says which of its functions this is."""
-    found = next((text for suffix, text in SUFFIXES.items() if callee.name.endswith(suffix)), "")
-    return f"{found}{callee.record.meaning}" if callee.kind in OF_DISTRIBUTIONS else callee.record.meaning
+    suffixed = next((text for suffix, text in SUFFIXES.items() if callee.name.endswith(suffix)), "")
+    return f"{suffixed}{callee.record.meaning}" if callee.kind in OF_DISTRIBUTIONS else callee.record.meaning
 
 
 def distribution_page(d: Distribution) -> Iterator[str]:

@@ -112,10 +112,10 @@ def split_commas(text: str) -> list[str]:
 
 
 def parse_pattern(text: str) -> Pattern:
-    found = re.fullmatch(r"array\[([,.]*)\]\s*(.+)", text)
-    if found:
-        inner = parse_pattern(found[2])
-        return Pattern(inner.base, -1 if found[1] == ".." else inner.dims + len(found[1]) + 1)
+    array = re.fullmatch(r"array\[([,.]*)\]\s*(.+)", text)
+    if array:
+        inner = parse_pattern(array[2])
+        return Pattern(inner.base, -1 if array[1] == ".." else inner.dims + len(array[1]) + 1)
     if text.startswith("tuple("):
         items = [parse_pattern(part) for part in split_commas(text[6:-1])]
         return Pattern(Tuple(tuple(as_type(item) for item in items)))
@@ -258,5 +258,5 @@ def fit(callee: Callee, overload: Overload, args: Sequence[Type]) -> tuple[int, 
 
 def choose(callee: Callee, args: Sequence[Type]) -> Match | None:
     """The overload with the fewest promotions; None if none fits."""
-    fits = [found for o in callee.overloads if (found := fit(callee, o, args)) is not None]
+    fits = [match for o in callee.overloads if (match := fit(callee, o, args)) is not None]
     return min(fits, key=lambda pair: pair[0])[1] if fits else None

@@ -92,15 +92,15 @@ def reduced(
     """The reduction of each range, which the unit fills up to the length of the longest."""
     whole = xp.np.concatenate([x, np.full((*np.shape(x)[:-1], 1), reduction.unit)], axis=-1)
     order, parts = alike(widths, np.shape(x)[0] if np.ndim(x) > 1 + len(rows) else 1)
-    found = []
+    sums = []
     for part in parts:
         steps = np.arange(max(np.max(widths[part], initial=0), 1))
         places = np.where(steps < widths[part, None], lower[part, None] - 1 + steps, np.shape(x)[-1])
         each = (i[part, None] if isinstance(i, np.ndarray) else i for i in rows)
-        found.append(reduction.of_list(xp, whole[(..., *each, places)]))
+        sums.append(reduction.of_list(xp, whole[(..., *each, places)]))
     if order is None:
-        return found[0]
-    return xp.np.concatenate(found, axis=-1)[..., np.argsort(order)]
+        return sums[0]
+    return xp.np.concatenate(sums, axis=-1)[..., np.argsort(order)]
 
 
 def alike(widths: Array, copies: int) -> tuple[Array | None, Sequence[Array | slice]]:

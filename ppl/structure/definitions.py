@@ -31,26 +31,26 @@ Definitions = Mapping[Symbol, list[Definition]]
 
 def definitions_of(body: Sequence[ast.Statement], facts: Facts) -> Definitions:
     """Every value that the statements give to a variable."""
-    found = defaultdict[Symbol, list[Definition]](list)
+    definitions = defaultdict[Symbol, list[Definition]](list)
 
     def read(s: ast.Statement, loops: tuple[AstLoop, ...], decided: Exprs) -> None:
         match s:
             case ast.Declaration(value=value) if value is not None:
-                found[facts.symbols[s]].append(Definition(value, (), loops, decided))
+                definitions[facts.symbols[s]].append(Definition(value, (), loops, decided))
             case ast.Assignment(target=target, value=value):
                 for variable, at in targets(target, facts):
-                    found[facts.symbols[variable]].append(Definition(value, at, loops, decided))
+                    definitions[facts.symbols[variable]].append(Definition(value, at, loops, decided))
             case _:
                 loops = (*loops, s) if isinstance(s, AstLoop) else loops
                 if isinstance(s, ast.ForEach):
-                    found[facts.symbols[s]].append(Definition(s.iterable, (), loops, decided))
+                    definitions[facts.symbols[s]].append(Definition(s.iterable, (), loops, decided))
                 within = decided if isinstance(s, ast.For) else (*decided, *heads(s))
                 for part in children(s):
                     read(part, loops, within)
 
     for s in body:
         read(s, (), ())
-    return found
+    return definitions
 
 
 def targets(target: ast.Expr, facts: Facts) -> Iterator[tuple[ast.Variable, Exprs]]:

@@ -60,9 +60,9 @@ class Places:
             case ast.Variable(name=name) if self.is_data(e):
                 return Place(name, at)
             case ast.Variable():
-                found = self.definitions.get(self.facts.symbols[e], [])
-                if len(found) == 1 and not found[0].at:
-                    return self.of(found[0].value, at)
+                definitions = self.definitions.get(self.facts.symbols[e], [])
+                if len(definitions) == 1 and not definitions[0].at:
+                    return self.of(definitions[0].value, at)
                 raise NoPlace
             case ast.Indexed(base=base, indices=indices):
                 return self.of(base, composed(self.facts, indices, at))
@@ -100,7 +100,7 @@ class Places:
         if not inside:
             raise NoPlace
         axes = rank(self.facts.types[e])
-        found = [self.of(x, at if rank(self.facts.types[x]) == axes else ()) for x in inside]
-        if len({p.name for p in found}) > 1:
+        places = [self.of(x, at if rank(self.facts.types[x]) == axes else ()) for x in inside]
+        if len({p.name for p in places}) > 1:
             raise NoPlace
-        return reduce(Place.common, found)
+        return reduce(Place.common, places)

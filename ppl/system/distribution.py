@@ -66,8 +66,8 @@ def _origin() -> tuple[str, Mapping[str, Any]]:
     """The address that pip installed from and what it noted of it; both empty for an index."""
     from importlib.metadata import distributions
 
-    for found in distributions(name=NAME):
-        if text := found.read_text("direct_url.json"):
+    for installed in distributions(name=NAME):
+        if text := installed.read_text("direct_url.json"):
             noted = json.loads(text)
             return noted["url"], noted
     return "", {}

@@ -173,10 +173,10 @@ def gradient_of_a_single_point(s: Subject) -> None:
     for name, function in functions_of(s.d):
         if not np.isfinite(function(NUMPY, *points)[0]):
             continue
-        found = gradient(partial(at, function), u)
+        slopes = gradient(partial(at, function), u)
         for i in real:
             entry = gradient(of_argument(function, points, i), points[i].astype(float))
-            assert_allclose(found[real.index(i)], entry[0], rtol=1e-12, atol=1e-14, err_msg=name)
+            assert_allclose(slopes[real.index(i)], entry[0], rtol=1e-12, atol=1e-14, err_msg=name)
 
 
 # --- Arrays ----------------------------------------------------------------------------------------
@@ -328,9 +328,9 @@ def by_the_density(d: Distribution, draws: Floats, parameters: Parameters) -> Fl
     order = np.argsort(draws)
     edges = [ends(d.args[0][1])[0], *draws[order]]
     steps = [scipy.integrate.quad(density, a, b, epsabs=1e-8)[0] for a, b in itertools.pairwise(edges)]
-    found = np.empty(len(draws))
-    found[order] = np.cumsum(steps)
-    return found
+    probabilities = np.empty(len(draws))
+    probabilities[order] = np.cumsum(steps)
+    return probabilities
 
 
 def draws_follow_the_mass(s: Subject) -> None:

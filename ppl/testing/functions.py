@@ -136,9 +136,9 @@ class Case:
     @property
     def result(self) -> Match:
         """What the checker makes of a call with these types."""
-        found = choose(Callee(self.name, "function", self.record, (self.overload,)), self.types)
-        assert found is not None
-        return found
+        call = choose(Callee(self.name, "function", self.record, (self.overload,)), self.types)
+        assert call is not None
+        return call
 
     @property
     def real(self) -> list[int]:
@@ -288,8 +288,8 @@ def leading_axis_is_a_loop(case: Case) -> None:
         rows = [[s[i] if i in batched else x for i, x in enumerate(sets[0])] for s in sets]
         args = [np.stack([r[i] for r in rows]) if i in batched else x for i, x in enumerate(sets[0])]
         expected = np.stack([case.call(NUMPY, *map(own, row)) for row in rows])
-        found = case.call(NUMPY, *_aligned(case, args, batched))
-        assert_allclose(found, expected, rtol=1e-12, atol=1e-13, err_msg=f"batch {batched}")
+        batch = case.call(NUMPY, *_aligned(case, args, batched))
+        assert_allclose(batch, expected, rtol=1e-12, atol=1e-13, err_msg=f"batch {batched}")
 
 
 LAWS: tuple[Law[Case], ...] = (

@@ -32,12 +32,12 @@ def _five_point(f: Callable[[Floats], Floats], x: Floats, h: Floats, length: Flo
 def slopes(f: Callable[[Any], float], x: Any) -> Floats:
     """Derivative of a number with respect to every element of x."""
     x = np.asarray(x, float)
-    found = np.zeros(x.shape)
+    differences = np.zeros(x.shape)
     for i in np.ndindex(x.shape):
         step = np.zeros(x.shape)
         step[i] = STEP
-        found[i] = _five_point(lambda point: np.asarray(f(point[()]), float), x, step, STEP)
-    return found
+        differences[i] = _five_point(lambda point: np.asarray(f(point[()]), float), x, step, STEP)
+    return differences
 
 
 def jacobian(f: Callable[[Floats], Any], u: Floats, step: float = 1e-5) -> Floats:

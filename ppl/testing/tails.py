@@ -115,8 +115,8 @@ def _counts(density: Callable[[Any], Floats], centre: float, sign: int, _end: fl
     mass = density(y)
     y = spread(y[(mass <= 0.5 * FAR_TAIL.highest) & (mass >= FAR_TAIL.lowest)], 2 * FAR_TAIL.points)
     beyond = np.arange(FAR_TAIL.terms) if sign < 0 else 1 + np.arange(FAR_TAIL.terms)
-    found = [density(count + sign * beyond) for count in y.tolist()]
-    masses = np.array(found).reshape(y.size, FAR_TAIL.terms)
+    logs = [density(count + sign * beyond) for count in y.tolist()]
+    masses = np.array(logs).reshape(y.size, FAR_TAIL.terms)
     complete = (masses[:, -1] <= masses[:, 0] - 40.0) if y.size else np.zeros(0, bool)
     return y[complete], np.asarray(scipy.special.logsumexp(masses[complete], axis=1))
 
@@ -238,10 +238,10 @@ def assert_values(tail: Tail) -> None:
 
 def assert_slopes_in_the_variate(tail: Tail) -> None:
     """The slope of the log mass is the density over the mass."""
-    found = gradient(lambda xp, y: tail.function(xp, y, *tail.parameters), tail.y)
+    slopes = gradient(lambda xp, y: tail.function(xp, y, *tail.parameters), tail.y)
     density = _log_density(tail.d, tail.parameters, tail.y)
     expected = -tail.sign * np.exp(density - tail.log_mass)
-    assert_allclose(found, expected, rtol=FAR_TAIL.tolerance, err_msg=f"the slope of {_where(tail)} in y")
+    assert_allclose(slopes, expected, rtol=FAR_TAIL.tolerance, err_msg=f"the slope of {_where(tail)} in y")
 
 
 def assert_slopes_in_the_parameters(tail: Tail, supports: Sequence[Ends | None]) -> None:
@@ -259,10 +259,12 @@ def assert_slopes_in_the_parameters(tail: Tail, supports: Sequence[Ends | None])
             expected = elementwise_slope(
                 partial(in_parameter, NUMPY), at, support[0] / scale, support[1] / scale
             )
-        found = gradient(in_parameter, at)
-        assert np.isfinite(found).all(), f"the slope of {_where(tail)} in {tail.d.args[i + 1][0]} is {found}"
+        slopes = gradient(in_parameter, at)
+        assert np.isfinite(slopes).all(), (
+            f"the slope of {_where(tail)} in {tail.d.args[i + 1][0]} is {slopes}"
+        )
         assert_allclose(
-            np.where(np.isfinite(expected), found, 0.0),
+            np.where(np.isfinite(expected), slopes, 0.0),
             np.where(np.isfinite(expected), expected, 0.0),
             rtol=FAR_TAIL.slope_tolerance,
             atol=1e-10 * np.abs(tail.log_mass).max(),

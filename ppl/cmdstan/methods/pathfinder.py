@@ -78,24 +78,24 @@ def _paths(job: Job) -> Iterator[tuple[Pathfinder, PathfinderDraws]]:
     for number, seed in enumerate(seeds, 1):
         rng = np.random.default_rng(seed)
         try:
-            found = pathfinder(
+            paths = pathfinder(
                 density, job.start(density, number, rng), rng, job["pathfinder.num_elbo_draws"]
             )
         except (InferenceError, DataError) as error:
             print(f"Path [{number}] failed: {in_stans_words(error)}")
             continue
-        print(f"Path [{number}] :Best Iter: [{found.steps}] ELBO ({found.elbo:g})", flush=True)
-        yield found, _draws(job, density, found, rng, number)
+        print(f"Path [{number}] :Best Iter: [{paths.steps}] ELBO ({paths.elbo:g})", flush=True)
+        yield paths, _draws(job, density, paths, rng, number)
 
 
 def _draws(
-    job: Job, density: PosteriorTarget, found: Pathfinder, rng: np.random.Generator, number: int
+    job: Job, density: PosteriorTarget, paths: Pathfinder, rng: np.random.Generator, number: int
 ) -> PathfinderDraws:
     """The draws that estimated the ELBO, whose log densities are known, and further ones."""
     n = job["pathfinder.num_draws"]
-    u = found.sample(max(n - len(found.draws), 0), rng)
+    u = paths.sample(max(n - len(paths.draws), 0), rng)
     log_p = density.log_densities(u) if job["pathfinder.calculate_lp"] else np.full(len(u), np.nan)
-    pairs = ((found.draws, u), (found.log_q, found.log_density(u)), (found.log_p, log_p))
+    pairs = ((paths.draws, u), (paths.log_q, paths.log_density(u)), (paths.log_p, log_p))
     u, log_q, log_p = (np.concatenate(pair)[:n] for pair in pairs)
     return PathfinderDraws(u, log_q, log_p, np.full(len(u), float(number)))
 

@@ -38,13 +38,13 @@ class Iterations:
     refresh: int
     chain: str = ""
 
-    def __call__(self, made: int) -> None:
-        total, warm = self.warmup + self.draws, made <= self.warmup
-        of_phase = made if warm else made - self.warmup
-        if not self.refresh or made > total:
+    def __call__(self, done: int) -> None:
+        total, warm = self.warmup + self.draws, done <= self.warmup
+        of_phase = done if warm else done - self.warmup
+        if not self.refresh or done > total:
             return
-        if of_phase == 1 or of_phase % self.refresh == 0 or made == total:
-            count = f"{made:>{len(str(total))}} / {total} [{100 * made // total:>3}%]"
+        if of_phase == 1 or of_phase % self.refresh == 0 or done == total:
+            count = f"{done:>{len(str(total))}} / {total} [{100 * done // total:>3}%]"
             print(f"{self.chain}Iteration: {count}  ({'Warmup' if warm else 'Sampling'})", flush=True)
 
 
@@ -158,13 +158,13 @@ def _sampled(job: Job, density: PosteriorTarget, start: Floats, number: int) -> 
     prefix = f"Chain [{number}] " if chains > 1 else ""
     iterations = Iterations(warmup, draws, job["output.refresh"], prefix)
     rng = np.random.default_rng([job.seed, number])
-    found = sample(Rejecting(target), start, _plan(job, density.dim, number), rng, iterations)
+    run_of_chain = sample(Rejecting(target), start, _plan(job, density.dim, number), rng, iterations)
     chain = replace(
-        found.chain,
-        warmup=_without(constants, found.chain.warmup),
-        draws=_without(constants, found.chain.draws),
+        run_of_chain.chain,
+        warmup=_without(constants, run_of_chain.chain.warmup),
+        draws=_without(constants, run_of_chain.chain.draws),
     )
-    return replace(found, chain=chain)
+    return replace(run_of_chain, chain=chain)
 
 
 def _plan(job: Job, dim: int, number: int) -> Plan:

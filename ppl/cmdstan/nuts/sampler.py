@@ -135,11 +135,11 @@ class Sampler:
         spread = self.plan.jitter * (2.0 * self.rng.random() - 1.0) if self.plan.jitter else 0.0
         step = self.step * (1.0 + spread)
         start = self.system.refreshed(self.at, self.rng)
-        found = transition(self.system, start, step, self.plan.max_depth, self.rng)
-        self.at = found.state.at
-        self.past.append((found, step))
+        new = transition(self.system, start, step, self.plan.max_depth, self.rng)
+        self.at = new.state.at
+        self.past.append((new, step))
         self.made(len(self.past))
-        return found
+        return new
 
     def search(self) -> StepSearch:
         """A search for the step size that starts anew."""
@@ -154,7 +154,7 @@ class Sampler:
         for count in range(1, plan.warmup + 1):
             search, self.step = search.after(self.next().acceptance)
             if count in ends:
-                us = np.array([found.state.at.u for found, _ in self.past[start:count]])
+                us = np.array([each.state.at.u for each, _ in self.past[start:count]])
                 inverse = covariance_of(us, dense=plan.metric.ndim == 2)
                 self.system, start = Hamiltonian(self.system.target, Metric(inverse)), count
                 search = self.search()
@@ -162,7 +162,7 @@ class Sampler:
 
     def sampled(self) -> Sampled:
         """What the chain has come to."""
-        states = [found.state for found, _ in self.past]
+        states = [each.state for each, _ in self.past]
         us, momenta, gradients = (
             np.array(rows, dtype=float).reshape(len(states), self.system.target.dim)
             for rows in (
@@ -177,10 +177,10 @@ class Sampler:
         return Sampled(Chain(*parts, self.system.metric.inverse, self.step), momenta, gradients)
 
 
-def _statistics(found: Transition, step: float) -> tuple[float, ...]:
+def _statistics(new: Transition, step: float) -> tuple[float, ...]:
     """The row of `Draws.statistics`."""
-    state = found.state
-    return state.at.value, found.acceptance, step, found.depth, found.steps, found.diverged, state.energy
+    state = new.state
+    return state.at.value, new.acceptance, step, new.depth, new.steps, new.diverged, state.energy
 
 
 def sample(
@@ -188,16 +188,16 @@ def sample(
     start: Array,
     plan: Plan,
     rng: np.random.Generator,
-    made: Callable[[int], None] = lambda count: None,
+    report: Callable[[int], None] = lambda count: None,
 ) -> Sampled:
     """A chain from `start` (dim,), a point with a finite log density.
 
-    `made` is called with the number of each draw, warmup included. Without parameters there is nothing to
+    `report` is called with the number of each draw, warmup included. Without parameters there is nothing to
     adapt, and the step size is nan, as in CmdStan.
     """
     system = Hamiltonian(target, Metric(plan.metric))
     step = plan.stepsize if target.dim else nan
-    sampler = Sampler(plan, system, system.position(start), step, rng, made)
+    sampler = Sampler(plan, system, system.position(start), step, rng, report)
     if plan.engaged and plan.warmup and target.dim:
         sampler.warm_up()
     for _ in range(len(sampler.past), plan.warmup + plan.draws):

@@ -31,9 +31,9 @@ def main(words: Sequence[str]) -> int:
     judged = of_chains(files)
     if judged is None:
         raise DataError("these are not chains of NUTS; `ppl summary` judges other draws.")
-    found = list(checks(judged, files))
-    print("\n\n".join(text for _, text in found))
-    passed = all(good for good, _ in found)
+    problems = list(checks(judged, files))
+    print("\n\n".join(text for _, text in problems))
+    passed = all(good for good, _ in problems)
     print(f"\nProcessing complete{', no problems detected' * passed}.")
     return 0
 

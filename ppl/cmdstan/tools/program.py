@@ -19,11 +19,11 @@ SYNTAX_CODES = "PPL1"
 """How the codes of syntax errors begin."""
 
 
-def described(found: ModelError | Lint) -> str:
+def described(problem: ModelError | Lint) -> str:
     """Its place, its line with carets, the sentence and what to do."""
-    span = found.span
+    span = problem.span
     place = f"in '{span.source.name}', line {span.line}, column {span.column}:"
-    return "\n".join(filter(None, [place, span.excerpt(), found.message, found.hint]))
+    return "\n".join(filter(None, [place, span.excerpt(), problem.message, problem.hint]))
 
 
 def error_lines(error: ModelError) -> Iterator[str]:

@@ -88,8 +88,8 @@ def _eigen_core(xp: Namespace, v: Array, values: Array, of_v: Array, of_values: 
 def _eigen_adjoint(xp: Namespace, g: Array, ans: Array, a: Array) -> Array:
     v = ans[:-1]
     core = _eigen_core(xp, v, ans[-1], g[:-1], g[-1])
-    found = xp.linalg.solve(transposed(xp, v), matrix_matrix(xp, core, transposed(xp, v)))
-    return found if np.iscomplexobj(a) else xp.np.real(found)
+    adjoint = xp.linalg.solve(transposed(xp, v), matrix_matrix(xp, core, transposed(xp, v)))
+    return adjoint if np.iscomplexobj(a) else xp.np.real(adjoint)
 
 
 _eigen_node = _node(_eigen, _eigen_adjoint, lambda n, _: (n + 1, n))
@@ -126,8 +126,8 @@ def _hermitian(a: Array) -> Array:
 def _hermitian_adjoint(xp: Namespace, g: Array, ans: Array, a: Array) -> Array:
     v = ans[:-1]
     core = _eigen_core(xp, v, xp.np.real(ans[-1]), g[:-1], xp.np.real(g[-1]))
-    found = _product(xp, conj(xp, v), core, transposed(xp, v))
-    return 0.5 * (found + _adjoint(xp, found))
+    adjoint = _product(xp, conj(xp, v), core, transposed(xp, v))
+    return 0.5 * (adjoint + _adjoint(xp, adjoint))
 
 
 _hermitian_node = _node(_hermitian, _hermitian_adjoint, lambda n, _: (n + 1, n))
@@ -172,8 +172,8 @@ def _schur_adjoint(xp: Namespace, g: Array, ans: Array, a: Array) -> Array:
     u, t, of_u, of_t = ans[:n], ans[n:], g[:n], np.triu(g[n:])
     turning = of_u.T @ u + of_t.T @ t - t @ of_t.T
     core = of_t - _rotation(t, (turning - turning.conj().T).T)
-    found = u.conj() @ core @ u.T
-    return found if np.iscomplexobj(a) else found.real
+    adjoint = u.conj() @ core @ u.T
+    return adjoint if np.iscomplexobj(a) else adjoint.real
 
 
 _schur_node = _node(_schur, _schur_adjoint, lambda n, _: (2 * n, n))

@@ -78,11 +78,11 @@ def _sized(c: Constraint) -> Map:
         shape = tuple(map(int, sizes)) * (2 if c.value == "matrix" and len(sizes) == 1 else 1)
         if wrong := c.bad_shape(shape):
             raise ValueError(f"{c.keyword}: {wrong}")
-        (expected,), found = c.free_shape(shape), u.shape[-1]
-        if found != expected:
+        (expected,), length = c.free_shape(shape), u.shape[-1]
+        if length != expected:
             size = " x ".join(map(str, shape))
             raise ValueError(
-                f"A {c.keyword} of size {size} is made of {expected} free elements, but got {found}."
+                f"A {c.keyword} of size {size} is made of {expected} free elements, but got {length}."
             )
         return c.constrain(xp, u, shape)
 
@@ -133,14 +133,14 @@ def _records(
     suffix: str, meaning: str, overloads: Callable[[Constraint, Transform], list[Overload]]
 ) -> tuple[Function, ...]:
     """One function a name; a name may stand for several constraints."""
-    found: dict[str, tuple[str, list[Overload]]] = {}
+    by_name: dict[str, tuple[str, list[Overload]]] = {}
     for c in CONSTRAINTS:
         if c.value:
-            _, have = found.setdefault(c.function or c.keyword, (c.meaning.partition(":")[0], []))
+            _, have = by_name.setdefault(c.function or c.keyword, (c.meaning.partition(":")[0], []))
             have += overloads(c, transform(c))
     return tuple(
         Function(f"{name}_{suffix}", meaning.format(noun), tuple(have))
-        for name, (noun, have) in found.items()
+        for name, (noun, have) in by_name.items()
     )
 
 

@@ -13,8 +13,8 @@ def _order(xp: Namespace, x: Array, sign: int) -> Array:
 
 def _in_order(xp: Namespace, x: Array, sign: int) -> Array:
     """Any nan would be at the end; all become nan then, as in Stan nothing is sorted."""
-    found = x[_order(xp, x, sign)]
-    return guarded(xp, found[-1:] == found[-1:], found) if found.dtype.kind == "f" else found
+    ordered = x[_order(xp, x, sign)]
+    return guarded(xp, ordered[-1:] == ordered[-1:], ordered) if ordered.dtype.kind == "f" else ordered
 
 
 def rank(xp: Namespace, x: Array, s: int) -> Array:

@@ -68,8 +68,8 @@ class EmbeddedLaplace:
         refuse(f"laplace_marginal_{self.like.name}_lpmf", rows, m, k, block, rest)
         lead, p = problem(self.like, rows, m, k, rest)
         with np.errstate(all="ignore"):
-            found = approximated(p, rows, float(tolerance), int(most_steps), bool(on_tape))
-        value, *slopes = (np.reshape(x, (*lead, *np.shape(x)[1:])) for x in found)
+            approximation = approximated(p, rows, float(tolerance), int(most_steps), bool(on_tape))
+        value, *slopes = (np.reshape(x, (*lead, *np.shape(x)[1:])) for x in approximation)
         return with_slopes(len(slopes))(xp, *parameters, value, *slopes) if slopes else value[()]
 
     @property

@@ -131,22 +131,22 @@ def modes(p: Latent, tolerance: float, most_steps: int) -> tuple[Array, Array]:
 
     A log-concave density has one mode, whatever the start.
     """
-    found = np.full((2, *p.k.shape[:2]), np.nan)
+    ends = np.full((2, *p.k.shape[:2]), np.nan)
     going = np.flatnonzero(p.sound)
     if not going.size:
-        return found[0], found[1]
+        return ends[0], ends[1]
     part = p.some(going)
     here = part.begin()
     for _ in range(most_steps):
         there = uphill(part, here, newton(part, here))
         fine = np.isfinite(there.value)
         end = fine & (there.value - here.value <= tolerance) & is_small(there.theta - here.theta, there.theta)
-        found[:, going[end]] = there.theta[end], there.a[end]
+        ends[:, going[end]] = there.theta[end], there.a[end]
         more = np.flatnonzero(fine & ~end)
         if not more.size:
             break
         going, part, here = going[more], part.some(more), there.some(more)
-    return found[0], found[1]
+    return ends[0], ends[1]
 
 
 def newton(p: Latent, here: ThetaPoint) -> Array:

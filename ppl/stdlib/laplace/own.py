@@ -140,10 +140,10 @@ def approximated(p: OwnProblem, tolerance: float, most_steps: int) -> LaplaceApp
     shapes: list[tuple[int, ...]] = [(), (n,), (n,), (n // p.block, p.block, p.block), (n, n)]
     out = LaplaceApproximation._make(np.full((draws, *shape), np.nan) for shape in shapes)
     theta, a = modes(p, tolerance, most_steps)
-    found = np.flatnonzero(np.isfinite(theta).all(axis=-1))
-    if found.size:
-        for whole, part in zip(out, at_modes(p.some(found), theta[found], a[found]), strict=True):
-            whole[found] = part
+    solved = np.flatnonzero(np.isfinite(theta).all(axis=-1))
+    if solved.size:
+        for whole, part in zip(out, at_modes(p.some(solved), theta[solved], a[solved]), strict=True):
+            whole[solved] = part
     return out
 
 
@@ -177,7 +177,7 @@ def refuse_coupled(p: OwnProblem, theta: Array, weight: Array) -> None:
         )
 
 
-def slopes(found: LaplaceApproximation, s: Array) -> tuple[Array, Array]:
+def slopes(at_mode: LaplaceApproximation, s: Array) -> tuple[Array, Array]:
     """The derivatives in K, (draws, n, n), and what moves the mode of each draw, (draws, n).
 
     Through the mode theta = K a, where the derivative of log |B| alone is not zero.
@@ -185,12 +185,12 @@ def slopes(found: LaplaceApproximation, s: Array) -> tuple[Array, Array]:
     With P = (I + W K)^-1 W = W - W Sigma W and s the derivative of - log |B| / 2 in theta, (draws, n),
     d value = (a / 2 + (I + W K)^-1 s)' dK a - tr(P dK) / 2, and what moves f's gradient moves theta by Sigma.
     """
-    sigma = found.sigma
+    sigma = at_mode.sigma
     mode_shift = times(sigma, s)
-    through_mode = s - weighted(found.weight, mode_shift)
-    w_sigma_w = weighted(found.weight, weighted(found.weight, sigma).mT)
-    precision = spread_out(found.weight) - w_sigma_w
-    by_k = (0.5 * found.a + through_mode)[:, :, None] * found.a[:, None, :] - 0.5 * precision
+    through_mode = s - weighted(at_mode.weight, mode_shift)
+    w_sigma_w = weighted(at_mode.weight, weighted(at_mode.weight, sigma).mT)
+    precision = spread_out(at_mode.weight) - w_sigma_w
+    by_k = (0.5 * at_mode.a + through_mode)[:, :, None] * at_mode.a[:, None, :] - 0.5 * precision
     return by_k, mode_shift
 
 

@@ -45,11 +45,11 @@ def rule(f: Field, low: Floats, high: Floats, precision: Precision) -> Quadratur
         most = np.floor(RULE_CUTOFF / h)
         x, complement, weights = placed(np, low[open_], high[open_], h, h * np.arange(-most, most + 1))
         draws = np.repeat(open_, x.shape[1])
-        found = f.values(x.ravel(), complement.reshape(-1, 1), draws).reshape(x.shape)
+        values = f.values(x.ravel(), complement.reshape(-1, 1), draws).reshape(x.shape)
         # A node that is rounded to an end counts where f, by the distance, has a value there.
-        outside = ~((x > low[open_, None]) & (x < high[open_, None])) & ~np.isfinite(found)
+        outside = ~((x > low[open_, None]) & (x < high[open_, None])) & ~np.isfinite(values)
         weights = np.where(outside, 0.0, weights)
-        terms = np.where(weights > 0, weights * found, 0.0)
+        terms = np.where(weights > 0, weights * values, 0.0)
         total, size = terms.sum(axis=1), np.abs(terms).sum(axis=1)
         allowed = np.maximum(precision.relative * size, precision.absolute)
         done = np.abs(total - before[open_]) <= allowed
@@ -77,8 +77,8 @@ def at_end(f: Field, r: Quadrature, x: Floats) -> Floats:
     """f at an end, 0 at an infinite one; its distance to it is nan if that of all nodes is."""
     inside = np.where(np.isfinite(x), x, 0.0)
     distance = np.nan if np.isnan(r.complement).all() else 0.0
-    found = f.values(inside, np.full((len(x), 1), distance), np.arange(len(x)))[:, 0]
-    return np.asarray(np.where(np.isfinite(x), found, 0.0))
+    values = f.values(inside, np.full((len(x), 1), distance), np.arange(len(x)))[:, 0]
+    return np.asarray(np.where(np.isfinite(x), values, 0.0))
 
 
 def placed(np: Any, low: Any, high: Any, h: Any, s: Any) -> tuple[Any, Any, Any]:

@@ -13,8 +13,8 @@ ROOT_TOLERANCE = 1e-6
 
 def root(f: Field, guess: Floats) -> Floats:
     """Where f(x) = 0 near `guess` (draws, n), by Powell's method; nan where none was found."""
-    found = np.array([of_draw(f, guess[k], k) for k in range(len(guess))]).reshape(guess.shape)
-    return polished(f, found)
+    roots = np.array([of_draw(f, guess[k], k) for k in range(len(guess))]).reshape(guess.shape)
+    return polished(f, roots)
 
 
 def of_draw(f: Field, guess: Floats, draw: int) -> Floats:
@@ -26,9 +26,9 @@ def of_draw(f: Field, guess: Floats, draw: int) -> Floats:
     def jacobian(x: Floats) -> Floats:
         return np.asarray(f.linearised(t, x[None], at).jacobians[0])
 
-    found = optimize.root(values, guess, jac=jacobian, method="hybr")
-    near = np.abs(values(found.x)).max(initial=0.0) <= ROOT_TOLERANCE
-    return np.asarray(found.x if near else np.full_like(guess, np.nan, dtype=float))
+    solution = optimize.root(values, guess, jac=jacobian, method="hybr")
+    near = np.abs(values(solution.x)).max(initial=0.0) <= ROOT_TOLERANCE
+    return np.asarray(solution.x if near else np.full_like(guess, np.nan, dtype=float))
 
 
 def polished(f: Field, x: Floats) -> Floats:

@@ -164,8 +164,8 @@ class Radau:
         rate = field.of(np.repeat(at.draws, self.s))
         k, converged = np.repeat(f[:, None], self.s, axis=1), np.zeros(m, dtype=bool)
         for _ in range(NEWTON_STEPS):
-            found = rate(times, (y + width * (self.a @ k)).reshape(-1, n))
-            change = inverse @ np.reshape(found.reshape(k.shape) - k, (m, -1, 1))
+            rates = rate(times, (y + width * (self.a @ k)).reshape(-1, n))
+            change = inverse @ np.reshape(rates.reshape(k.shape) - k, (m, -1, 1))
             change = np.where(converged[:, None, None], 0.0, np.reshape(change, k.shape))
             k = k + change
             converged |= scales.norm(np, width * change, y).max(axis=1) <= NEWTON_SLACK

@@ -26,8 +26,8 @@ def evaluate(
     which all run until the last one has converged.
     """
     start = (b0, db0 / b0, b0, db0, xp.np.zeros_like(b0), xp.np.zeros_like(db0))
-    found = xp.settle([partial(_lentz, xp, term) for term in terms], start, most)
-    return found[0], found[1]
+    state = xp.settle([partial(_lentz, xp, term) for term in terms], start, most)
+    return state[0], state[1]
 
 
 def _lentz(

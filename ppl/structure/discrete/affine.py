@@ -59,18 +59,18 @@ def atom(e: ast.Expr) -> Affine:
 
 def known(e: ast.Expr) -> int | None:
     """The value of an expression of literals."""
-    found = affine(e)
-    return None if found.times else found.constant
+    form = affine(e)
+    return None if form.times else form.constant
 
 
 def tidy(e: ast.Expr) -> ast.Expr:
     """The expression with its constants gathered: `n + 1 - 1` is `n`."""
-    found = affine(e)
+    form = affine(e)
     if sum(isinstance(n, ast.IntLiteral) for n in constants(e)) < 2 and not (
         isinstance(e, ast.Binary) and known(e) is not None
     ):
         return e
-    return written_out(found, e.span)
+    return written_out(form, e.span)
 
 
 def constants(e: ast.Expr) -> list[ast.Expr]:
@@ -86,8 +86,8 @@ def constants(e: ast.Expr) -> list[ast.Expr]:
 
 def plus(e: ast.Expr, n: int) -> ast.Expr:
     """`e + n`, simplified."""
-    found = affine(e)
-    return written_out(Affine(found.constant + n, found.times, found.atoms), e.span)
+    form = affine(e)
+    return written_out(Affine(form.constant + n, form.times, form.atoms), e.span)
 
 
 def minus(a: ast.Expr, b: ast.Expr) -> ast.Expr:

@@ -167,30 +167,30 @@ class Concrete:
         at: list[int] = []
         for k, i in enumerate(indices):
             size = self.shapes[base.name][k]
-            found = self.index(i, size, known)
-            if found is None or (isinstance(found, list) and k + 1 < len(indices)):
+            positions = self.index(i, size, known)
+            if positions is None or (isinstance(positions, list) and k + 1 < len(indices)):
                 rest = rewrite(indices[k:], entry)
                 return ast.Indexed(base.span, self.whole(base.name, tuple(at), base.span), rest)
-            if isinstance(found, list):
-                items = [self.whole(base.name, (*at, n), base.span) for n in found]
+            if isinstance(positions, list):
+                items = [self.whole(base.name, (*at, n), base.span) for n in positions]
                 return ast.ArrayLiteral(base.span, tuple(items))
-            at.append(found)
+            at.append(positions)
         return self.whole(base.name, tuple(at), base.span)
 
     def index(self, i: ast.Index, size: int, known: Mapping[str, int]) -> int | list[int] | None:
         match i:
             case ast.SingleIndex(value=value):
-                found = self.value(value, known)
+                picked = self.value(value, known)
             case ast.RangeIndex(lower=lower, upper=upper):
                 first = 1 if lower is None else self.value(lower, known)
                 last = size if upper is None else self.value(upper, known)
-                found = None if first is None or last is None else np.arange(first, last + 1)
-        if found is None:
+                picked = None if first is None or last is None else np.arange(first, last + 1)
+        if picked is None:
             return None
-        for n in np.ravel(found).tolist():
+        for n in np.ravel(picked).tolist():
             if not 1 <= n <= size:
                 raise refused.out_of_range(n, size, i.span)
-        return np.asarray(found).tolist()
+        return np.asarray(picked).tolist()
 
     def whole(self, name: str, at: tuple[int, ...], span: Span) -> ast.Expr:
         """The entry at an index, or the array of those below it."""

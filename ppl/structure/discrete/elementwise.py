@@ -54,8 +54,8 @@ class Elementwise:
             length = self.length(next(args[k] for k in spread if self.touches(args[k])))
             for k in spread:
                 if not self.touches(args[k]) and not is_plain(args[k]):
-                    local, made = self.local(args[k])
-                    before += made
+                    local, entry = self.local(args[k])
+                    before += entry
                     out[k] = expr("a[i]", span, a=local, i=index)
                 else:
                     out[k] = self.element(args[k], index)
@@ -125,8 +125,8 @@ class Elementwise:
                     at = self.element(value, i)
                 case _:
                     continue
-            made = (*indices[:k], ast.SingleIndex(e.span, at), *indices[k + 1 :])
-            return ast.Indexed(e.span, base, made)
+            picks = (*indices[:k], ast.SingleIndex(e.span, at), *indices[k + 1 :])
+            return ast.Indexed(e.span, base, picks)
         return ast.Indexed(e.span, base, (*indices, ast.SingleIndex(e.span, i)))
 
     # --- How many entries ---

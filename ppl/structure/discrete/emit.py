@@ -185,14 +185,14 @@ class Emit:
         """The value of such a term, in the names of the step."""
         s = self.step
         (r,) = t.of(self.d.name)
-        made = with_values(t.statement, t.parameters, {r.text: self.value(s.value, self.d)})
-        assert isinstance(made, ast.TargetIncrement)
+        statement = with_values(t.statement, t.parameters, {r.text: self.value(s.value, self.d)})
+        assert isinstance(statement, ast.TargetIncrement)
         at = {
             i.name: variable(k, self.span)
             for i, k in zip(r.known, s.at, strict=True)
             if isinstance(i, ast.Variable)
         }
-        return substituted(made.value, at)
+        return substituted(statement.value, at)
 
     def filling(self, terms: Sequence[Term]) -> Stmts:
         """The statements of terms that touch the same entries, for all values of these."""
@@ -215,11 +215,11 @@ class Emit:
         target = indexed(table, (*last.known, *axes, *own), self.span)
         if scattered:
             target = self.place(last.known, axes, own[0])
-        made = [self.with_loop_values(term, last) for term in terms]
-        if len(made) > 1:
-            whole = sum_of([x.value for x in made if isinstance(x, ast.TargetIncrement)])
-            made = [ast.TargetIncrement(t.statement.span, whole)]
-        return loops([*heads, *own_heads], redirected(made[0], target), t.statement.span)
+        statements = [self.with_loop_values(term, last) for term in terms]
+        if len(statements) > 1:
+            whole = sum_of([x.value for x in statements if isinstance(x, ast.TargetIncrement)])
+            statements = [ast.TargetIncrement(t.statement.span, whole)]
+        return loops([*heads, *own_heads], redirected(statements[0], target), t.statement.span)
 
     def with_loop_values(self, t: Term, last: Ref) -> ast.Statement:
         """The statement of a term with loop variables for its entries."""
@@ -237,8 +237,8 @@ class Emit:
         out = []
         for r in t.refs:
             if r.name != self.d.name:
-                found = neighbour(s, t, r).text
-                out.append((r.text, next(n for n in s.neighbours if n.text == found)))
+                next_index = neighbour(s, t, r).text
+                out.append((r.text, next(n for n in s.neighbours if n.text == next_index)))
         return out
 
     # --- The sum ---
@@ -257,10 +257,10 @@ class Emit:
 
     def heads(self) -> Heads:
         """Loops over the entries, less along a chain."""
-        found = self.entry_heads()
+        heads = self.entry_heads()
         if self.step.order:
-            del found[self.step.chain_axis]
-        return found
+            del heads[self.step.chain_axis]
+        return heads
 
     def entry_heads(self) -> Heads:
         """Loops over all entries."""
@@ -364,12 +364,12 @@ class Emit:
         values: dict[str, ast.Expr] = {
             r.text: self.value(s.value if r is last else s.before, self.d) for r in s.steady.refs
         }
-        made = with_values(s.steady.statement, s.steady.parameters, values)
-        assert isinstance(made, ast.TargetIncrement)
+        statement = with_values(s.steady.statement, s.steady.parameters, values)
+        assert isinstance(statement, ast.TargetIncrement)
         positions = tuple(variable(name, span) for name in (s.before, s.value))
         target = indexed(s.pairs, positions, span)
         heads: Heads = [self.head(name, self.d) for name in (s.before, s.value)]
-        body = code("a = b;", s.steady.statement.span, a=target, b=made.value)
+        body = code("a = b;", s.steady.statement.span, a=target, b=statement.value)
         return (self.local("matrix", s.pairs, (k, k)), *loops(heads, body, span))
 
     # --- Drawing back ---

@@ -72,13 +72,13 @@ def scalar(e: ast.Expr, values: KnownValues) -> Any:
 
 def applied(op: str, *operands: Any) -> Any:
     """The value of an operator by its function in the library; not known where that is not finite."""
-    found = operator(op, [INT if isinstance(x, int) else REAL for x in operands])
-    if found is None:
+    result = operator(op, [INT if isinstance(x, int) else REAL for x in operands])
+    if result is None:
         raise NotKnown(op)
     try:
         with np.errstate(all="ignore"):
-            numbers = operands if found.returns == INT else map(np.float64, operands)
-            value = found.overload.impl(NUMPY, *numbers)
+            numbers = operands if result.returns == INT else map(np.float64, operands)
+            value = result.overload.impl(NUMPY, *numbers)
     except InferenceError:  # a division by zero
         raise NotKnown(op) from None
     if isinstance(value, float) and not math.isfinite(value):

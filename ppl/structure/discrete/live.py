@@ -20,7 +20,9 @@ def live(body: Stmts, then: Stmts | None) -> Stmts:
     if then is None:
         return body
     read = {v.name for v in variables(then)}
-    needed = closure(read, body, lambda s, found: needed_by(s, found) if matters(s, found) else ())
+    needed = closure(
+        read, body, lambda s, read_so_far: needed_by(s, read_so_far) if matters(s, read_so_far) else ()
+    )
     return live_parts(tuple(s for s in body if matters(s, needed)), needed)
 
 

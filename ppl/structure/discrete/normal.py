@@ -43,7 +43,7 @@ def density_of(s: ast.Tilde, facts: Facts) -> ast.Call:
 
 def dependent_names(body: Sequence[ast.Statement], names: set[str]) -> set[str]:
     """The names, and the variables whose values depend on them."""
-    return closure(names, body, lambda s, found: depending(s, found, False))
+    return closure(names, body, lambda s, known: depending(s, known, False))
 
 
 def depending(s: ast.Statement, names: set[str], inside: bool) -> set[str]:
@@ -56,8 +56,8 @@ def depending(s: ast.Statement, names: set[str], inside: bool) -> set[str]:
             mentioned = mentions(value, names) or mentions(target, names - assigned(target))
             return assigned(target) if inside or mentioned else set()
     inside = inside or mentions(heads(s), names)
-    found = {name for part in children(s) for name in depending(part, names, inside)}
-    return found | {s.variable} if inside and isinstance(s, ast.ForEach) else found
+    dependent = {name for part in children(s) for name in depending(part, names, inside)}
+    return dependent | {s.variable} if inside and isinstance(s, ast.ForEach) else dependent
 
 
 @dataclass
@@ -75,8 +75,8 @@ class Normal:
         return mentions(node, self.dependent)
 
     def body(self, statements: Sequence[ast.Statement]) -> Stmts:
-        made = tuple(out for s in statements for out in self.statement(s))
-        return self.grouped(self.forwarded(bottom_up(made, self.with_plain_indices)))
+        normal_form = tuple(out for s in statements for out in self.statement(s))
+        return self.grouped(self.forwarded(bottom_up(normal_form, self.with_plain_indices)))
 
     def statement(self, s: ast.Statement) -> Stmts:
         if not self.touches(s):
@@ -98,13 +98,13 @@ class Normal:
     # --- Increments ---
 
     def density(self, density: ast.Call, called: Match | UserMatch, s: ast.Statement) -> Stmts:
-        found = None
+        split_form = None
         if isinstance(called, Match):
             way = Elementwise(self.facts, self.parameters, self.names, self.touches, self.lengths)
-            found = way.split(called, density.args, s.span)
-        if found is None:
+            split_form = way.split(called, density.args, s.span)
+        if split_form is None:
             return (ast.TargetIncrement(s.span, density),)
-        before, entries, variable, length = found
+        before, entries, variable, length = split_form
         inside = (ast.TargetIncrement(s.span, replace(density, args=tuple(entries))),)
         loop = code("for (n in 1:length) body();", s.span, n=variable, length=length, body=inside)
         return (ast.Block(s.span, (*before, *loop)),) if before else loop
@@ -152,21 +152,21 @@ class Normal:
         """Without local containers that a loop fills entry by entry: each use gets the entry's expression."""
         for d in body:
             if isinstance(d, ast.Declaration) and d.name in self.dependent and d.value is None:
-                found = filling(d, body)
-                if found is not None:
-                    body = self.with_entries(d, found, body)
+                filled = filling(d, body)
+                if filled is not None:
+                    body = self.with_entries(d, filled, body)
         return body
 
-    def with_entries(self, d: ast.Declaration, found: "Filling", body: Stmts) -> Stmts:
-        rest = tuple(s for s in body if s is not d and s is not found.loop)
+    def with_entries(self, d: ast.Declaration, filled: "Filling", body: Stmts) -> Stmts:
+        rest = tuple(s for s in body if s is not d and s is not filled.loop)
 
         def entry(n: ast.Node) -> ast.Node:
             match n:
                 case ast.Indexed(base=ast.Variable(name=name), indices=indices) if name == d.name:
                     values = [i.value for i in indices if isinstance(i, ast.SingleIndex)]
-                    if len(values) == len(found.variables) == len(indices):
-                        at = dict(zip(found.variables, values, strict=True))
-                        return substituted(found.value, at)
+                    if len(values) == len(filled.variables) == len(indices):
+                        at = dict(zip(filled.variables, values, strict=True))
+                        return substituted(filled.value, at)
             return n
 
         out: Stmts = bottom_up(rest, entry)

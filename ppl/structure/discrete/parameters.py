@@ -48,5 +48,5 @@ def has_discrete(p: ast.Program) -> bool:
 
 def discrete_parameters(declarations: Iterable[ast.Declaration]) -> tuple[Discrete, ...]:
     """The records of the discrete ones; the checker has seen that each has both bounds."""
-    found = ((d, ast.limits(d.type)) for d in declarations if is_discrete(d))
-    return tuple(Discrete(d.name, d.type.dims, of["lower"], of["upper"], d.span) for d, of in found)
+    bounded = ((d, ast.limits(d.type)) for d in declarations if is_discrete(d))
+    return tuple(Discrete(d.name, d.type.dims, of["lower"], of["upper"], d.span) for d, of in bounded)

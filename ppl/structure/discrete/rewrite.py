@@ -191,17 +191,17 @@ def lengths(body: Sequence[ast.Statement]) -> dict[str, ast.Expr]:
 
 def next_step(body: Stmts, left: Parameters, names: FreshNames) -> Elimination:
     """The elimination that is cheapest now."""
-    found = terms(body, left)
+    all_terms = terms(body, left)
     steps, reasons = [], []
     for name in left:
         trial = replace(names, taken=set(names.taken))
         try:
-            steps.append((planned(name, [t for t in found if t.of(name)], left, trial), trial))
+            steps.append((planned(name, [t for t in all_terms if t.of(name)], left, trial), trial))
         except Cannot as why:
             reasons.append(str(why))
     if not steps:
         raise Unknown(reasons[0])
-    best, trial = min(steps, key=lambda found: weight(found[0]))
+    best, trial = min(steps, key=lambda step: weight(step[0]))
     names.taken |= trial.taken
     return best
 

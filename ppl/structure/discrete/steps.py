@@ -77,23 +77,27 @@ class Elimination:
         return tuple(dict.fromkeys((self.parameter.name, *(n.parameter.name for n in self.neighbours))))
 
 
-def planned(name: str, found: Sequence[Term], parameters: Parameters, names: FreshNames) -> Elimination:
+def planned(
+    name: str, terms_of_body: Sequence[Term], parameters: Parameters, names: FreshNames
+) -> Elimination:
     """How to sum out a parameter given all terms that touch it.
 
     Raises:
         Cannot: its entries meet in a way that the index expressions do not tell.
     """
     d = parameters[name]
-    for term in found:
+    for term in terms_of_body:
         for r in term.refs:
             if r.indices is None:
                 raise Cannot(f"a statement reads entries of `{r.name}` that its indices do not determine")
-    met = [t for t in found if len(t.of(name)) > 1]
+    met = [t for t in terms_of_body if len(t.of(name)) > 1]
     chain_axis, order = direction(d, met) if met else (0, 0)
-    step = Elimination(d, tuple(found), index_names(d, found, names), chain_axis=chain_axis, order=order)
+    step = Elimination(
+        d, tuple(terms_of_body), index_names(d, terms_of_body, names), chain_axis=chain_axis, order=order
+    )
     step = replace(step, neighbours=meeting(step, names))
     step = replace(step, value=names.fresh(loop_name(d)), table=names.fresh(f"lp_{name}"))
-    if any(is_scattered(d, t) for t in found):
+    if any(is_scattered(d, t) for t in terms_of_body):
         step = replace(step, flat=names.fresh(f"lp_{name}_sums"))
     if not met:
         each = names.fresh(f"lp_{name}_each") if d.dims and not step.neighbours else ""
@@ -113,8 +117,8 @@ def partial_scopes(step: Elimination, names: FreshNames) -> dict[tuple[int, ...]
     every = tuple(range(len(step.neighbours)))
     if len(every) < 2:
         return {}
-    found = sorted({scope_of(step, t) for t in step.terms} - {every})
-    return {scope: names.fresh(f"{step.table}_part") for scope in found}
+    scopes = sorted({scope_of(step, t) for t in step.terms} - {every})
+    return {scope: names.fresh(f"{step.table}_part") for scope in scopes}
 
 
 def scope_of(step: Elimination, t: Term) -> tuple[int, ...]:
@@ -191,13 +195,13 @@ def covers(s: Elimination, t: Term) -> bool:
             return False
         heads[loop.variable] = loop
     for k, (index, size) in enumerate(zip(latest(s, t).known, s.parameter.dims, strict=True)):
-        found = affine(index)
-        names = list(found.times.items())
+        form = affine(index)
+        names = list(form.times.items())
         if len(names) != 1 or names[0][1] != 1 or names[0][0] not in heads:
             return False
         loop = heads.pop(names[0][0])
-        first = known(plus(loop.lower, found.constant))
-        last = plus(loop.upper, found.constant)
+        first = known(plus(loop.lower, form.constant))
+        last = plus(loop.upper, form.constant)
         if first != (2 if s.order and k == s.chain_axis else 1) or text_of(last) != text_of(tidy(size)):
             return False
     return True
@@ -206,11 +210,11 @@ def covers(s: Elimination, t: Term) -> bool:
 # --- Entries of other parameters -----------------------------------------------------------------
 
 
-def index_names(d: Discrete, found: Sequence[Term], names: FreshNames) -> tuple[str, ...]:
+def index_names(d: Discrete, terms_of_body: Sequence[Term], names: FreshNames) -> tuple[str, ...]:
     """A name for each index: the loop variable that all terms have for it, or one of its own."""
     out: list[str] = []
     for k in range(len(d.dims)):
-        used = {next(iter(affine(r.known[k]).times), "") for t in found for r in t.of(d.name)}
+        used = {next(iter(affine(r.known[k]).times), "") for t in terms_of_body for r in t.of(d.name)}
         one = next(iter(used - {""}), "") if len(used - {""}) == 1 else ""
         free = one in names.only_loops and one not in out
         out.append(one if free else names.fresh(f"{d.name}_at"))
@@ -235,12 +239,12 @@ def own_indices(s: Elimination, t: Term, r: Ref) -> tuple[ast.Expr, ...]:
         return r.known
     values: dict[str, ast.Expr] = {}
     for k, (index, name) in enumerate(zip(latest(s, t).known, s.at, strict=True)):
-        found = affine(index)
-        if len(found.times) == 1:
-            ((text, times),) = found.times.items()
+        form = affine(index)
+        if len(form.times) == 1:
+            ((text, times),) = form.times.items()
             along = s.order and k == s.chain_axis
             if times == 1 and text in own and text not in values and not along:
-                values[text] = plus(variable(name, index.span), -found.constant)
+                values[text] = plus(variable(name, index.span), -form.constant)
     left = own - set(values)
     if mentions(r.known, left):
         raise Cannot(f"`{r.text}` is not the same wherever `{t.of(s.parameter.name)[0].text}` stands")

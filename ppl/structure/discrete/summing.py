@@ -37,11 +37,11 @@ def summed(
     try:
         return summed_out(p, facts, way, elimination == "tilted", most, values or {})
     except NeedsData as unknown:
-        found = discrete_parameters(p.parameters)
+        parameters = discrete_parameters(p.parameters)
         if values is None:
-            return Summed(without(p), found, (), needs_data=True)
+            return Summed(without(p), parameters, (), needs_data=True)
         why = f"the dependence of its entries is determined by {unknown}, which is not analysed"
-        raise refused.unplanned([d.name for d in found], why, found[0].span) from None
+        raise refused.unplanned([d.name for d in parameters], why, parameters[0].span) from None
 
 
 def without(p: ast.Program) -> ast.Program:

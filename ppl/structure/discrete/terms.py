@@ -43,14 +43,14 @@ class Term:
 
 def terms(body: Sequence[ast.Statement], parameters: Parameters) -> list[Term]:
     """The terms that touch discrete parameters, in order."""
-    found: list[Term] = []
+    all_terms: list[Term] = []
     names = set(parameters)
 
     def visit(s: ast.Statement, loops: tuple[ast.For | ast.ForEach, ...], guarded: bool) -> None:
         if not mentions(s, names):
             return
         if is_whole(s, names):
-            found.append(Term(s, loops, guarded, refs(s, parameters), parameters))
+            all_terms.append(Term(s, loops, guarded, refs(s, parameters), parameters))
             return
         inside = (*loops, s) if isinstance(s, ast.For | ast.ForEach) else loops
         for part in children(s):
@@ -58,7 +58,7 @@ def terms(body: Sequence[ast.Statement], parameters: Parameters) -> list[Term]:
 
     for s in body:
         visit(s, (), False)
-    return found
+    return all_terms
 
 
 def is_whole(s: ast.Statement, names: set[str]) -> bool:
@@ -76,23 +76,23 @@ def is_whole(s: ast.Statement, names: set[str]) -> bool:
 def refs(s: ast.Statement, parameters: Parameters) -> tuple[Ref, ...]:
     """The entries that a statement touches, each once."""
     own = bound_in(s)
-    found: dict[Ref, None] = {}
+    references: dict[Ref, None] = {}
 
     def look(n: ast.Node) -> ast.Node | None:
         match n:
             case ast.Indexed(base=ast.Variable(name=name), indices=indices) if name in parameters:
                 rewrite(indices, look)
-                found[ref(parameters[name], indices, own, parameters)] = None
+                references[ref(parameters[name], indices, own, parameters)] = None
                 return n
             case ast.Variable(name=name) if name in parameters:
                 d = parameters[name]
-                found[Ref(name, () if not d.dims else None, name if not d.dims else f"{name}[?]")] = None
+                references[Ref(name, () if not d.dims else None, name if not d.dims else f"{name}[?]")] = None
                 return n
             case _:
                 return None
 
     rewrite(s, look)
-    return tuple(found)
+    return tuple(references)
 
 
 def ref(d: Discrete, indices: tuple[ast.Index, ...], own: set[str], parameters: Parameters) -> Ref:

@@ -47,9 +47,9 @@ def check_outcome(n: ast.Node, names: set[str], facts: Facts) -> None:
     family = called.callee.record
     outcome = outcome_of(n)
     if isinstance(family, Distribution) and not family.discrete and outcome is not None:
-        found = [v.name for v in variables(outcome) if v.name in names]
-        if found and core(facts.types[outcome]) == INT:
-            raise refused.continuous_outcome(found[0], family.name, outcome.span)
+        named = [v.name for v in variables(outcome) if v.name in names]
+        if named and core(facts.types[outcome]) == INT:
+            raise refused.continuous_outcome(named[0], family.name, outcome.span)
 
 
 def check_function(n: ast.Node, dependent: set[str], facts: Facts) -> None:
@@ -84,12 +84,12 @@ UNSUPPORTED: Mapping[type, tuple[str, str]] = {
 def check_statement(s: ast.Statement, dependent: set[str], under: bool) -> None:
     """`under` a branch or loop that a discrete parameter decides about."""
     touched = under or mentions(heads(s) if type(s) in NESTING else s, dependent)
-    found = UNSUPPORTED.get(type(s)) if touched else None
+    refusal = UNSUPPORTED.get(type(s)) if touched else None
     is_loop = isinstance(s, ast.For | ast.ForEach | ast.While)
-    if found is None and is_loop and leaves_early(s) and mentions(s, dependent):
-        found = LEFT_EARLY, "Put the statements after the break or continue into an if."
-    if found is not None:
-        what, hint = found
+    if refusal is None and is_loop and leaves_early(s) and mentions(s, dependent):
+        refusal = LEFT_EARLY, "Put the statements after the break or continue into an if."
+    if refusal is not None:
+        what, hint = refusal
         raise refused.not_here(used(s, dependent) or first(dependent), what, s.span, hint)
     for part in children(s):
         check_statement(part, dependent, touched)

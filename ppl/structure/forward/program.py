@@ -46,7 +46,7 @@ def simulator_of(factors: Factors) -> ast.Program:
         facts, parameters, names_drawn, computed, repeated, factors.functions, FreshNames.of(program)
     )
     ordered = tuple(out for s in in_order(body, _cyclic) for out in _with_draws(s, known))
-    made = replace(
+    simulator = replace(
         program,
         data=tuple(d for d in program.data if d not in simulated),
         parameters=(),
@@ -59,7 +59,7 @@ def simulator_of(factors: Factors) -> ast.Program:
             ast.Block(program.span, (*_without_prior(parameters, names, known), *ordered)),
         ),
     )
-    return copied(made)
+    return copied(simulator)
 
 
 def as_tilde(s: ast.Statement) -> ast.Statement:
@@ -186,17 +186,17 @@ def is_ready(pending: Sequence[ast.Statement], k: int) -> bool:
 
 def _sets(s: ast.Statement) -> set[str]:
     """The names that a statement draws, assigns to or gives a value."""
-    found = set[str]()
+    assigned = set[str]()
     for n in statements_in([s]):
         match n:
             case ast.Tilde(left=left):
                 variable = root(left)
-                found |= {variable.name} if variable else set()
+                assigned |= {variable.name} if variable else set()
             case ast.Assignment(target=target):
-                found |= {v.name for v in assigned_variables(target)}
+                assigned |= {v.name for v in assigned_variables(target)}
             case ast.Declaration(name=name):
-                found |= {name}
-    return found
+                assigned |= {name}
+    return assigned
 
 
 def _with_draws(s: ast.Statement, known: Drawing) -> Stmts:

@@ -70,17 +70,17 @@ def completed(
         ModelError: values of that type cannot be parameters, or are read before the parameters are.
     """
     names = FreshNames.of(p)
-    found = tuple(completion(d, names) for d in p.data if d.name in missing)
-    if not found:
+    completions = tuple(completion(d, names) for d in p.data if d.name in missing)
+    if not completions:
         return p, ()
-    refuse_early(p, found)
-    k, whole = names.fresh("k"), {c.name: c.whole for c in found}
-    real, ints = [c for c in found if not c.discrete], [c for c in found if c.discrete]
+    refuse_early(p, completions)
+    k, whole = names.fresh("k"), {c.name: c.whole for c in completions}
+    real, ints = [c for c in completions if not c.discrete], [c for c in completions if c.discrete]
     flags = {c.name: names.fresh(f"{c.name}_is_missing") for c in ints if c.at}
     bounded = [bounded_part(c, facts, names, k) for c in real]
-    made = replace(
+    with_parameters = replace(
         p,
-        data=(*p.data, *(d for c in found for d in places(c))),
+        data=(*p.data, *(d for c in completions for d in places(c))),
         transformed_data=(
             *p.transformed_data,
             *(s for bounds, _ in bounded for s in bounds),
@@ -104,7 +104,7 @@ def completed(
             *with_names(p.generated_quantities, whole),
         ),
     )
-    return copied(made), found
+    return copied(with_parameters), completions
 
 
 def completion(d: ast.Declaration, names: FreshNames) -> Completion:
@@ -179,9 +179,9 @@ def picked(c: Completion, k: str) -> Stmts:
     return (declared, *c.for_each(k, "v[k] = a;", v=c.part, a=indexed(c.whole, c.index(k), c.span)))
 
 
-def refuse_early(p: ast.Program, found: tuple[Completion, ...]) -> None:
+def refuse_early(p: ast.Program, completions: tuple[Completion, ...]) -> None:
     """ModelError where missing values are read before the parameters that they become."""
-    for c in found:
+    for c in completions:
         for s in (*p.data, *p.transformed_data, *p.parameters):
             read = with_names((s,), {c.name: c.whole})
             if mentions(read, {c.whole}):

@@ -146,10 +146,10 @@ class ConditionedReader(EffectsReader):
         self, factors: list[Factor], unknown: Mapping[str, ast.Declaration]
     ) -> dict[str, set[str]]:
         """By the name of each factor's variable, the unknown ones that its arguments are computed of."""
-        found: dict[str, set[str]] = {}
+        holes: dict[str, set[str]] = {}
         for name, declared in unknown.items():
             reach = self.factors.depending_on([declared])
             for f in factors:
                 if symbols_in(f.args, self.facts) & reach:
-                    found.setdefault(f.name, set()).add(name)
-        return found
+                    holes.setdefault(f.name, set()).add(name)
+        return holes

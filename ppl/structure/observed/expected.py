@@ -39,10 +39,10 @@ def expected_of(factors: Factors, draws_back: bool = False) -> ByData:
         ModelError: a term of data has no mean that is known; says which, and what to write.
     """
     program = factors.program
-    found = means_of(factors, FreshNames.of(program))
-    made = program if draws_back or has_discrete(program) else replace(program, model=())
-    computed = with_quantities(made, found.declared, found.quantities.values(), found.body)
-    return ByData(computed, found.quantities)
+    means = means_of(factors, FreshNames.of(program))
+    bare = program if draws_back or has_discrete(program) else replace(program, model=())
+    computed = with_quantities(bare, means.declared, means.quantities.values(), means.body)
+    return ByData(computed, means.quantities)
 
 
 class Means(NamedTuple):

@@ -66,8 +66,8 @@ class Fixing:
                     recorded.extend(code("a = b;", n.span, a=entry, b=n))  # type: ignore[arg-type]
                     return entry
 
-                made = rewrite(s, given)
-                return (*recorded, made), (made,)
+                changed = rewrite(s, given)
+                return (*recorded, changed), (changed,)
             case _:
                 return (s,), (s,)
 
@@ -82,7 +82,9 @@ class Fixing:
 
 def without(program: ast.Program, gone: set[str]) -> tuple[Stmts, set[str]]:
     """Transformed data that do not depend on the data `gone`, and the variables that do."""
-    lost = closure(gone, program.transformed_data, lambda s, found: written(s) if mentions(s, found) else ())
+    lost = closure(
+        gone, program.transformed_data, lambda s, lost_so_far: written(s) if mentions(s, lost_so_far) else ()
+    )
     left = tuple(s for s in program.transformed_data if not written(s) & lost and not mentions(s, lost))
     return left, lost - gone
 

@@ -22,7 +22,7 @@ def named_axes(
     a declared size. The annotation of a declaration comes first, then its sizes, then what indexes it, from
     1: also `u[sex + 1]` where `sex` begins at 0.
     """
-    found = defaultdict[tuple[str, int], set[str]](set)
+    indices = defaultdict[tuple[str, int], set[str]](set)
     program, facts, definitions = factors.program, factors.facts, factors.definitions
     blocks = (program.transformed_parameters, program.model, program.generated_quantities)
     for node in walk(statement for block in blocks for statement in block):
@@ -31,12 +31,12 @@ def named_axes(
                 if isinstance(index, ast.SingleIndex):
                     name, added = source_of(index.value, facts, definitions)
                     if name in first and first[name] + added == 1:
-                        found[node.base.name, axis].add(axes[name])
+                        indices[node.base.name, axis].add(axes[name])
 
     def name_of(d: ast.Declaration, axis: int, size: ast.Expr) -> str | None:
         word = annotated(d)[axis] if axis < len(annotated(d)) else ""
         declared = sizes.get(size.name) if isinstance(size, ast.Variable) else None
-        indexing = found.get((d.name, axis), set())
+        indexing = indices.get((d.name, axis), set())
         return (
             axes.get(word) or sizes.get(word) or declared or (min(indexing) if len(indexing) == 1 else None)
         )
@@ -71,8 +71,8 @@ def source_of(e: ast.Expr, facts: Facts, definitions: Definitions) -> tuple[str,
             return name, 0
         case ast.Variable():
             others = dict(definitions)  # less its own, which may read it
-            found = others.pop(facts.symbols[e], [])
-            return source_of(found[0].value, facts, others) if len(found) == 1 else ("", 0)
+            symbols = others.pop(facts.symbols[e], [])
+            return source_of(symbols[0].value, facts, others) if len(symbols) == 1 else ("", 0)
         case ast.Indexed(base=base):
             return source_of(base, facts, definitions)
         case ast.Binary(op="+", left=left, right=ast.IntLiteral(value=added)):

@@ -29,9 +29,9 @@ class Terms:
 
     def add(self, value: ast.Expr, place: Place) -> Stmts:
         """The increment of a term."""
-        made = ast.TargetIncrement(value.span, value)
-        self.places[made] = place
-        return (made,)
+        increment = ast.TargetIncrement(value.span, value)
+        self.places[increment] = place
+        return (increment,)
 
     def summed(self, body: Stmts, sizes: Mapping[str, Exprs], names: FreshNames, span: Span) -> "Summed":
         """The body with each term added to an entry of a quantity, one quantity an outcome.
@@ -59,15 +59,15 @@ class Terms:
             entry = indexed(quantities[group], p.at[: len(shapes[group])], n.span)
             return code("a += b;", n.span, a=entry, b=n.value)
 
-        declared = tuple(declaration(made, shapes[group], span) for group, made in quantities.items())
+        declared = tuple(declaration(quantity, shapes[group], span) for group, quantity in quantities.items())
         return Summed(quantities, declared, rewrite(body, added), tied)
 
 
 def joined_outcomes(places: Iterable[str], order: Sequence[str]) -> dict[str, str]:
     """The outcomes that each name of a place belongs to, those that terms join as one, in that order."""
     groups: list[set[str]] = []
-    found = [*dict.fromkeys(places)]
-    for own in (set(name.split(JOINED)) for name in found):
+    distinct = [*dict.fromkeys(places)]
+    for own in (set(name.split(JOINED)) for name in distinct):
         touched = [group for group in groups if group & own]
         groups = [*(group for group in groups if not group & own), own.union(*touched)]
 
@@ -75,7 +75,7 @@ def joined_outcomes(places: Iterable[str], order: Sequence[str]) -> dict[str, st
         (group,) = (group for group in groups if {*name.split(JOINED)} <= group)
         return JOINED.join(sorted(group, key=order.index))
 
-    return {name: group_of(name) for name in found}
+    return {name: group_of(name) for name in distinct}
 
 
 def shared_sizes(sizes: Sequence[Exprs]) -> Exprs:
@@ -130,10 +130,10 @@ def log_lik_of(factors: Factors, draws_back: bool = False) -> ByData:
     body = reader.body(program.model, Around())
     if not reader.terms.places:
         raise unread("no statement observes data", program.span)
-    found = reader.terms.summed(body, factors.sizes, names, program.span)
-    made = program if draws_back else replace(program, model=())
-    computed = with_quantities(made, found.declared, found.quantities.values(), found.body)
-    return ByData(computed, found.quantities, found.tied)
+    summed = reader.terms.summed(body, factors.sizes, names, program.span)
+    bare = program if draws_back else replace(program, model=())
+    computed = with_quantities(bare, summed.declared, summed.quantities.values(), summed.body)
+    return ByData(computed, summed.quantities, summed.tied)
 
 
 def declaration(name: str, sizes: Exprs, span: Span) -> ast.Statement:
@@ -142,5 +142,5 @@ def declaration(name: str, sizes: Exprs, span: Span) -> ast.Statement:
     part_list = ", ".join(parts)
     texts = ("real v = 0;", "vector[n0] v = rep_vector(0, n0);")
     text = (*texts, f"array[{part_list}] real v = rep_array(0.0, {part_list});")[min(len(sizes), 2)]
-    (made,) = code(text, span, v=name, **parts)
-    return made
+    (statement,) = code(text, span, v=name, **parts)
+    return statement

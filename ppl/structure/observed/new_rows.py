@@ -96,10 +96,10 @@ class NewRows:
 
     def sources(self, name: str) -> set[str]:
         """The data by row that transformed data are computed of."""
-        found, own = {name}, {d.name for d in self.program.data if self.along_rows(d)}
+        sources, own = {name}, {d.name for d in self.program.data if self.along_rows(d)}
         for s in reversed(self.program.transformed_data):
-            found |= {v.name for v in variables(s)} if written(s) & found else set()
-        return (found & own) - {name}
+            sources |= {v.name for v in variables(s)} if written(s) & sources else set()
+        return (sources & own) - {name}
 
     @cached_property
     def drawn(self) -> frozenset[str]:
@@ -205,11 +205,11 @@ class NewRows:
 
     def for_sizes(self, values: Shapes) -> ast.Program:
         """The program that tells the sizes of parameters for new data, and reads what is given in part."""
-        made = self.given_data(values)
+        given = self.given_data(values)
         parts = {name for pair in self.held.values() for name in pair}
         partly = (d for d in self.program.data if d.name in self.given.partly)
-        data = (*(d for d in made.data if d.name not in parts), *partly)
-        return copied(replace(made, data=data, parameters=self.continuous))
+        data = (*(d for d in given.data if d.name not in parts), *partly)
+        return copied(replace(given, data=data, parameters=self.continuous))
 
     def by_row(self, d: ast.Declaration) -> bool:
         """Whether a parameter has an entry for each row, which new rows have anew."""
@@ -270,13 +270,13 @@ class NewRows:
             ),
         )
         drawn = tuple(name for name in self.modelled if name in reader.drawn | known)
-        found = reader.terms.summed(body, self.factors.sizes, self.names, span)
+        summed = reader.terms.summed(body, self.factors.sizes, self.names, span)
         expected = self.expected if self.means else Means({name: name for name in drawn}, (), ())
         not_known = {**{name: declared[name] for name in self.drawn}, **changed}
         own = [*(declared[name] for name in drawn), *changed.values()]
-        made = replace(self.given_data(values), parameters=self.parameters(at_fit, old))
+        predicting = replace(self.given_data(values), parameters=self.parameters(at_fit, old))
         if self.held:
-            made = replace(made, functions=(*made.functions, *reader.normal.functions))
+            predicting = replace(predicting, functions=(*predicting.functions, *reader.normal.functions))
         if unknown:
             every = [*(declared[name] for name in self.drawn), *changed.values()]
             model = (
@@ -284,27 +284,27 @@ class NewRows:
                 *start,
                 *self.densities(DensitiesReader(**common, tied=tied)),
             )
-            made = with_unknown(made, unknown, self.factors.facts, self.names, model)
+            predicting = with_unknown(predicting, unknown, self.factors.facts, self.names, model)
         return Predicting(
-            made,
+            predicting,
             drawn,
             tuple(changed),
-            found.quantities,
+            summed.quantities,
             expected.quantities,
             Dependence(
                 reader.unknown_in(reader.conditions, not_known), reader.unknown_in(reader.priors, not_known)
             ),
-            (*start, ast.Block(span, found.body), ast.Block(span, expected.body)),
-            (*(replace(plain(d), value=None) for d in own), *found.declared, *expected.declared),
+            (*start, ast.Block(span, summed.body), ast.Block(span, expected.body)),
+            (*(replace(plain(d), value=None) for d in own), *summed.declared, *expected.declared),
             unknown,
         )
 
     @property
     def expected(self) -> Means:
         """The expected values of what new rows hold and lack, given all of it, effects of new groups too."""
-        found = means_of(self.factors, self.names)
+        means = means_of(self.factors, self.names)
         computed = (out for s in self.program.transformed_parameters for out in local(s))
-        return found._replace(body=(*computed, *found.body))
+        return means._replace(body=(*computed, *means.body))
 
     def parameters(self, at_fit: Mapping[str, str], old: Shapes) -> tuple[ast.Declaration, ...]:
         """The parameters as the fit has them."""

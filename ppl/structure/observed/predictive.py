@@ -45,13 +45,13 @@ def predictive_of(factors: Factors, draws_back: bool = False) -> ByData:
     body = reader.body(program.model, Around())
     if not reader.drawn:
         raise undrawn("no statement draws data", program.span)
-    drawn = {name: made for name, made in quantities.items() if name in reader.drawn}
+    drawn = {name: quantity for name, quantity in quantities.items() if name in reader.drawn}
     declared = tuple(  # with the data in them, which stay where no statement draws an entry
-        replace(plain(data[name]), name=made, value=ast.Variable(data[name].span, name))
-        for name, made in drawn.items()
+        replace(plain(data[name]), name=quantity, value=ast.Variable(data[name].span, name))
+        for name, quantity in drawn.items()
     )
-    made = program if draws_back or has_discrete(program) else replace(program, model=())
-    return ByData(with_quantities(made, declared, drawn.values(), with_names(body, drawn)), drawn)
+    quantity = program if draws_back or has_discrete(program) else replace(program, model=())
+    return ByData(with_quantities(quantity, declared, drawn.values(), with_names(body, drawn)), drawn)
 
 
 @dataclass
@@ -119,9 +119,9 @@ class DrawingReader(TermReader):
         """The entry that a density is of; ModelError where it is of none."""
         left, _ = left_and_args(s)
         with suppress(NoPlace):
-            found = places.of(left, d.at)
-            if len(found.at) + rank(self.facts.types[left]) - len(d.heads) == self.axes(found.name):
-                return found
+            place = places.of(left, d.at)
+            if len(place.at) + rank(self.facts.types[left]) - len(d.heads) == self.axes(place.name):
+                return place
         raise undrawn(f"`{text_of(left)}` is not a {what}, nor an entry of one", s.span)
 
     def draw(self, place: Place, d: DistributedEntry, s: ast.Tilde | ast.Call, around: Around) -> Stmts:
@@ -229,17 +229,17 @@ def all_hold(conditions: Sequence[ast.Expr]) -> ast.Expr:
 
 def given(nodes: Sequence[ast.Node], factors: Factors, around: Around) -> set[tuple[Symbol, bool]]:
     """The variables that values are computed of in the model; whether inside the loops around."""
-    found = set[tuple[Symbol, bool]]()
+    symbols = set[tuple[Symbol, bool]]()
     left = [(s, True) for s in symbols_in(nodes, factors.facts)]
     while left:
         symbol, inside = state = left.pop()
-        if state in found:
+        if state in symbols:
             continue
-        found.add(state)
+        symbols.add(state)
         for d in factors.definitions.get(symbol, []) if symbol.block is BlockName.MODEL else []:
             within = inside and d.loops[: len(around.loops)] == around.loops
             left += [(s, within) for s in symbols_in((d.value, *d.decided), factors.facts)]
-    return found
+    return symbols
 
 
 @dataclass(frozen=True)

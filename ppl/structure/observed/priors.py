@@ -36,7 +36,7 @@ def priors_of(factors: Factors) -> Priors | None:
     """
     program, facts = factors.program, factors.facts
     parameters = {d.name for d in program.parameters}
-    found = {
+    statements = {
         n: v.name
         for n in walk(program.model)
         if isinstance(n, ast.Tilde)
@@ -45,20 +45,20 @@ def priors_of(factors: Factors) -> Priors | None:
         and not any(map(factors.depends, n.args))
         and n.distribution in facts.library.families
     }
-    if not found:
+    if not statements:
         return None
     quantity = FreshNames.of(program).fresh("log_prior")
-    numbers = {s: integer(k, s.span) for k, s in enumerate(found, 1)}
+    numbers = {s: integer(k, s.span) for k, s in enumerate(statements, 1)}
 
     def added(n: Any) -> Stmts | None:
-        if n in found:
+        if n in statements:
             suffix = "lpmf" if is_mass(n.distribution, n, facts) else "lpdf"
             density = ast.Call(n.span, f"{n.distribution}_{suffix}", (n.left, *n.args), bool(n.args))
             return code("a[k] += b;", n.span, a=quantity, k=numbers[n], b=density)
         return () if isinstance(n, EFFECTS) else None
 
-    size = integer(len(found), program.span)
+    size = integer(len(statements), program.span)
     declared = code("vector[n] v = rep_vector(0, n);", program.span, v=quantity, n=size)
     body = rewrite(program.model, added)
-    made = with_quantities(replace(program, model=()), declared, [quantity], body)
-    return Priors(made, quantity, tuple(found), tuple(found.values()))
+    extended = with_quantities(replace(program, model=()), declared, [quantity], body)
+    return Priors(extended, quantity, tuple(statements), tuple(statements.values()))

@@ -54,9 +54,9 @@ class Observed(NamedTuple):
     """Data that are read outside of densities."""
 
 
-def bounds_only(found: Observed) -> Observed:
+def bounds_only(observed: Observed) -> Observed:
     """What a cumulative distribution function observes."""
-    return found._replace(places=(), bounds=found.places)
+    return observed._replace(places=(), bounds=observed.places)
 
 
 def items_of(e: ast.Expr) -> Exprs:
@@ -70,9 +70,9 @@ def items_of(e: ast.Expr) -> Exprs:
             return ()
 
 
-def together(found: Iterable[Observed]) -> Observed:
+def together(parts: Iterable[Observed]) -> Observed:
     """What several expressions observe."""
-    return reduce(lambda a, b: Observed(*map(add, a, b)), found, Observed())
+    return reduce(lambda a, b: Observed(*map(add, a, b)), parts, Observed())
 
 
 @dataclass
@@ -207,14 +207,14 @@ class TermReader(ABC):
         """The row that the conditions around a term, or the terms in the other branches, name."""
         for branch in reversed(around.branches):
             read = map(self.try_place, readings(branch.condition, self.facts))
-            found = [p for p in read if p and p.name in self.factors.outcomes]
+            places = [p for p in read if p and p.name in self.factors.outcomes]
             for n in walk(branch):
                 left = outcome_of(n) if n in self.facts.calls else None
                 if left is not None and not self.factors.depends(left):
-                    found += self.outcome(left, n.span).places
-            if len({p.name for p in found}) == 1:
+                    places += self.outcome(left, n.span).places
+            if len({p.name for p in places}) == 1:
                 inside = frozenset(bound_beside(branch, around.loops))
-                return tuple(map(Move({}, inside).place, found))
+                return tuple(map(Move({}, inside).place, places))
         return ()
 
     def try_place(self, e: ast.Expr, at: Exprs = ()) -> Place | None:
@@ -225,9 +225,9 @@ class TermReader(ABC):
 
     def outcome(self, left: ast.Expr, span: Span, at: Exprs = ()) -> Observed:
         """What a density of data observes."""
-        found = self.try_place(left, at)
-        if found:
-            return Observed((found,))
+        place = self.try_place(left, at)
+        if place:
+            return Observed((place,))
         several = [self.try_place(item) for item in items_of(left)]
         if several and all(several):
             return Observed(tuple(filter(None, several)))

@@ -1,12 +1,13 @@
-"""Names say what they are: in the kernel, methods and passes no binding is `found`, `made` or `told`."""
+"""Names say what they are: no binding is `found`, `made` or `told`."""
 
 import ast
 import re
 from collections import Counter
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2] / "ppl"
-FOLDERS = ("kernel", "methods", "optimise")
+ROOT = Path(__file__).parents[1]
+FILES = sorted(file for folder in ("ppl", "cli") for file in (ROOT / folder).rglob("*.py"))
+NOT_YET = ("density", "run")  # of ppl
 NAMELESS = ("found", "made", "told")
 
 
@@ -29,8 +30,8 @@ def nameless(tree: ast.AST) -> list[int]:
 
 
 def test_names_say_what_they_are() -> None:
-    files = [file for folder in FOLDERS for file in sorted((ROOT / folder).rglob("*.py"))]
-    assert len(files) > 200
+    files = [file for file in FILES if file.relative_to(ROOT).parts[1] not in NOT_YET]
+    assert len(files) > 600
     assert [
         f"{file.relative_to(ROOT)}:{line}"
         for file in files
@@ -45,13 +46,12 @@ def test_bindings_of_any_kind_are_seen() -> None:
 
 def test_docstrings_name_their_subject() -> None:
     """They begin with what a function returns or does, as "The ...", not with a clause, as "What ..."."""
-    files = [file for folder in ("kernel", "optimise") for file in sorted((ROOT / folder).rglob("*.py"))]
+    files = [file for folder in ("kernel", "optimise") for file in (ROOT / "ppl" / folder).rglob("*.py")]
     assert [file.name for file in files if '"""What ' in file.read_text("utf-8")] == []
 
 
 def test_a_class_name_has_at_most_two_meanings() -> None:
-    files = [*ROOT.rglob("*.py"), *(ROOT.parent / "cli").rglob("*.py")]
     names = Counter(
-        name for file in files for name in re.findall(r"^class (\w+)", file.read_text("utf-8"), re.MULTILINE)
+        name for file in FILES for name in re.findall(r"^class (\w+)", file.read_text("utf-8"), re.MULTILINE)
     )
     assert [name for name, count in names.items() if count > 2] == ["Program"]
