@@ -14,9 +14,12 @@ from typing import Any
 
 HEAVY = ("autograd.scipy.linalg", "autograd.scipy.special")
 """Modules of a package that itself imports scipy.stats, scipy.signal and scipy.integrate: a second."""
-EXTENSIONS = ("scipy.special._ufuncs", "scipy.linalg._flapack", "scipy.linalg._fblas")
+EXTENSIONS = (
+    *("scipy.special._ufuncs", "scipy.linalg._flapack", "scipy.linalg._fblas"),
+    "scipy.optimize._lsap",
+)
 """Extension modules that need nothing of the packages that they are in, though Python imports these first."""
-PACKAGES = ("scipy.special", "scipy.linalg")
+PACKAGES = ("scipy.special", "scipy.linalg", "scipy.optimize")
 
 
 class Later(ModuleType):
@@ -85,6 +88,7 @@ class LateModule:
         return value
 
 
+assignment = LateModule("scipy.optimize._lsap", "scipy.optimize")
 blas = LateModule("scipy.linalg._fblas", "scipy.linalg.blas")
 integrate = LateModule("scipy.integrate")
 lapack = LateModule("scipy.linalg._flapack", "scipy.linalg.lapack")

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from ppl.arguments import checks, numbers
 from ppl.data.levels import Factor, Levels
 from ppl.data.shares import NOT_ALL_ROWS
-from ppl.density.axes import axes_of
+from ppl.density.axes import axes
 from ppl.density.compiled_program import CompiledProgram, mapped
 from ppl.density.completions import named_places, with_entries, with_holes, with_missing_entries
 from ppl.density.conditioning import leaf_values
@@ -520,12 +520,11 @@ class LogDensity:
         bounded = self._elements(lambda d: d.constraint in (LOWER.keyword, UPPER.keyword))
         return single, self._elements(lambda d: d.allows_all), bounded
 
-    def axes(self, size: int) -> tuple[Axis, ...]:
-        """The axes of all parameters that are so long, by elements of `u`."""
-        u = np.arange(self.param_unc_num())
-        declared = ((self.places[d.name], d.constraint) for d in leaves(self.model.lowered.parameters))
-        of = (axes_of(u[place.at], place, CONSTRAINT_BY_KEYWORD[key], size) for place, key in declared)
-        return tuple(chain.from_iterable(of))
+    def axes(self, most: int) -> tuple[Axis, ...]:
+        """The axes of parameters that have at most so many entries, by elements of `u`."""
+        of = leaves(self.model.lowered.parameters)
+        declared = [(self.places[d.name], CONSTRAINT_BY_KEYWORD[d.constraint]) for d in of]
+        return tuple(axes(np.arange(self.param_unc_num()), declared, most))
 
     @checks
     def without_prior(self, name: str) -> tuple[Self, NDArray[np.intp]]:
@@ -574,8 +573,8 @@ class OfPosterior(Target):
     def kinds(self) -> Kinds:
         return self.posterior.kinds
 
-    def axes(self, size: int) -> tuple[Axis, ...]:
-        return self.posterior.axes(size)
+    def axes(self, most: int) -> tuple[Axis, ...]:
+        return self.posterior.axes(most)
 
     def explain(self, u: Floats) -> str:
         return self.posterior.explain(u)

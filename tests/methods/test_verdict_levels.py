@@ -12,7 +12,7 @@ from ppl.kernel.advi.coordinates import Scaled
 from ppl.kernel.advi.elbo import elbo_of
 from ppl.kernel.advi.gaussian import Gaussian
 from ppl.kernel.advi.outcome import Ending, Outcome
-from ppl.kernel.advi.target import Target
+from ppl.kernel.advi.target import Axis, Target
 from ppl.methods.correct import correction
 from ppl.methods.correct.correction import Corrected, DrawSource, extremes
 from ppl.methods.correct.weight_quality import WeightQuality
@@ -49,7 +49,8 @@ from ppl.methods.diagnose.verdict_rules import (
     uncertain_elbo,
 )
 from ppl.methods.moves.ending import Moved
-from ppl.methods.moves.images import Images, Turn
+from ppl.methods.moves.images import Images
+from ppl.methods.moves.labels import Labels
 from ppl.methods.moves.mixing import Mixing
 
 GOOD, USABLE, POOR, UNKNOWN = Level
@@ -118,9 +119,9 @@ def tails(*shapes):
 
 
 IMAGE = mode(symmetric=True)
-MIRRORED = {"images": Images((np.array([1, 2]),), ((),), np.ones(5))}
-SWAP = (Turn(np.array([[1], [2]]), np.eye(2)[::-1]),)
-RELABELLED = {"images": Images((), ((), SWAP), np.arange(5.0))}
+MIRRORED = {"images": Images((np.array([1, 2]),), (), np.ones(5))}
+TWO = Labels((Axis(np.array([[1], [2]]), np.eye(2)),), np.arange(2), np.arange(2))
+RELABELLED = {"images": Images((), (TWO,), np.arange(5.0))}
 
 # What is known, the level that follows, and the rules of which a finding stands against the fit.
 LEVELS = [

@@ -1,6 +1,6 @@
 """Programs of which the log evidence is known: by conjugacy, enumeration or quadrature."""
 
-from itertools import product
+from itertools import combinations, product
 from typing import NamedTuple
 
 import numpy as np
@@ -326,16 +326,23 @@ def exchangeable(count):
 
 
 def labels(count, y):
+    """By the partitions of y into what each label has, of which no two are the same but for their order."""
     y = np.array(y)
 
     def part(own):
-        return jointly_normal(own, np.zeros(len(own)), 0.25 * np.eye(len(own)) + 25) if len(own) else 0.0
+        return jointly_normal(own, np.zeros(len(own)), 0.25 * np.eye(len(own)) + 25)
 
-    terms = [
-        sum(part(y[labels == k]) for k in range(count)) - len(y) * np.log(count)
-        for labels in map(np.array, product(range(count), repeat=len(y)))
-    ]
-    return Known(exchangeable(count), {"N": len(y), "y": y}, float(special.logsumexp(terms)))
+    def terms(left, labels):
+        if not left:
+            yield 0.0
+        for size in range(len(left) if labels else 0):
+            for others in combinations(left[1:], size):
+                own = [left[0], *others]
+                first = np.log(labels) + part(y[own])
+                yield from (first + rest for rest in terms([n for n in left if n not in own], labels - 1))
+
+    total = special.logsumexp([*terms([*range(len(y))], count)]) - len(y) * np.log(count)
+    return Known(exchangeable(count), {"N": len(y), "y": y}, float(total))
 
 
 def three_labels():

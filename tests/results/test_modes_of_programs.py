@@ -30,8 +30,9 @@ model {
   for (n in 1:N) target += log_mix(0.5, normal_lpdf(y[n] | mu[1], 1), normal_lpdf(y[n] | mu[2], 1));
 }
 """
-BY_NAME = "real first; real second; } transformed parameters { vector[2] mu = [first, second]';"
-LABELS_ALONE = LABELS.replace("vector[2] mu;", BY_NAME)
+BY_NAME = "real first; {} second; }} transformed parameters {{ vector[2] mu = [first, second{}]';"
+LABELS_BY_NAME = LABELS.replace("vector[2] mu;", BY_NAME.format("real", ""))
+LABELS_ALONE = LABELS.replace("vector[2] mu;", BY_NAME.format("vector[1]", "[1]"))
 
 
 def groups(seed):
@@ -75,9 +76,12 @@ def test_a_far_narrow_mode_has_its_share_of_the_draws_and_is_told_of(seed):
 
 def test_labels_that_can_be_exchanged_are_called_so():
     y = np.random.default_rng(1).normal([-3, 3], size=(10, 2)).ravel()
-    found, alone = (fit(program, {"N": 20, "y": y}, seed=1) for program in (LABELS, LABELS_ALONE))
-    assert found.verdict.modes == () and len(found.verdict.images.exchanges) == 2
-    assert "the posterior is invariant to exchanging the labels of mu; draws" in found.judgement
+    programs = LABELS, LABELS_BY_NAME, LABELS_ALONE
+    array, named, alone = (fit(program, {"N": 20, "y": y}, seed=1) for program in programs)
+    for found in (array, named):
+        assert found.verdict.modes == () and found.verdict.images.labellings == 2
+    assert "the posterior is invariant to exchanging the labels of mu; draws" in array.judgement
+    assert "exchanging the labels of first, second; draws" in named.judgement
     assert [mode.is_symmetric for mode in alone.verdict.modes] == [True]
     assert "the posterior is invariant to exchanging labels or signs of first, second" in alone.judgement
 

@@ -79,8 +79,8 @@ class Target:
         none = np.zeros(self.dim, dtype=bool)
         return none, none, none
 
-    def axes(self, size: int) -> tuple[Axis, ...]:
-        """The axes of all parameters that are so long."""
+    def axes(self, most: int) -> tuple[Axis, ...]:
+        """The axes of all parameters that have at most so many entries."""
         return ()
 
     @property
@@ -141,8 +141,8 @@ class Forwarding(Target):
     def kinds(self) -> Kinds:
         return self.target.kinds
 
-    def axes(self, size: int) -> tuple[Axis, ...]:
-        return self.target.axes(size)
+    def axes(self, most: int) -> tuple[Axis, ...]:
+        return self.target.axes(most)
 
     def share_of_rows(self, points: int) -> float:
         return self.target.share_of_rows(points)

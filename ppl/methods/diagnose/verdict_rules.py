@@ -365,7 +365,7 @@ def mirror_images(v: Quality, name: CoordinateName) -> Iterator[Finding]:
         parts = [variables([name(k) for k in component]) for component in v.images.components]
         several = len(parts) > 1
         images = "images that are" if several else "an image that is"
-        orders = " (and these exchanged)" if len(v.images.exchanges) > 1 else ""
+        orders = " (and these exchanged)" if v.images.labels else ""
         why = (
             f"the posterior has {images} as likely as what was found, with other signs of "
             f"{', or of '.join(parts)}{orders}; draws are spread over all of them, so that these means are "
@@ -380,7 +380,7 @@ def exchanged_labels(v: Quality, name: CoordinateName) -> Iterator[Finding]:
         why = (
             "the posterior is invariant to exchanging the labels of "
             f"{variables([name(k) for k in v.images.exchanged.tolist()])}; draws are spread over all "
-            f"{len(v.images.exchanges)} labellings, so that these means are equal by symmetry; quantities "
+            f"{v.images.labellings:,} labellings, so that these means are equal by symmetry; quantities "
             "that do not depend on the labelling are unaffected"
         )
         yield Finding(Level.USABLE, why, (IDENTIFY,))

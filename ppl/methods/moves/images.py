@@ -1,14 +1,15 @@
 """Images of a posterior: changes of sign and exchanges of parameters that its density does not depend on.
 
 The discriminations and abilities of an item response model may all change their signs together, the factors
-of a factor analysis their order, too, and so may the components of a mixture and the topics of a text. A q is
-about one image, and what is said of that holds for all: draws are put into it, where the density counts once
-for each, and in the end into images at random.
+of a factor analysis their order, too, and so may the labels of a mixture (`labels`). A q is about one image,
+and what is said of that holds for all: draws are put into it, where the density counts once for each, and in
+the end into images at random.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
-from itertools import combinations, permutations
+from itertools import product
+from math import factorial, prod
 from typing import NamedTuple
 
 import numpy as np
@@ -16,11 +17,10 @@ from numpy.typing import NDArray
 
 from ppl.kernel.advi.coordinates import Scaled
 from ppl.kernel.advi.gaussian import Gaussian
-from ppl.kernel.advi.target import Array, Axis, Forwarding, Target
+from ppl.kernel.advi.target import Array, Forwarding, Target
+from ppl.methods.moves.labels import Indices, Labels, coordinates_of, equal, half_way, labels_of
 from ppl.methods.numerics.index_sets import distinct
 from ppl.records import dataclass, replace
-
-Indices = NDArray[np.intp]
 
 
 class ImageLimits(NamedTuple):
@@ -34,9 +34,6 @@ class ImageLimits(NamedTuple):
 
     slope: float = 1e-6
     """A slope below this is none, in nats an sd."""
-
-    rounding: float = 1e-10
-    """The share of a log density by which those of two images may differ."""
 
     rounds: int = 20
     """Rounds in which coordinates are struck out."""
@@ -63,59 +60,26 @@ class ImageLimits(NamedTuple):
     valley: float = 1.0
     """How far the log density falls on the way to what is not about the same mode."""
 
-    most_exchanged: int = 4
-    """Components that may be exchanged, at most."""
-
-    most_labels: int = 5
-    """Labels that may be, at most: all 120 orders of five are gone through."""
-
-    most_axes: int = 6
-    """Axes of one size of which labels are looked for; beyond, only in all of them together."""
-
 
 IMAGES = ImageLimits()
 
 
-class Turn(NamedTuple):
-    """The orthogonal matrix `by` (width, width), of each column of coordinates `at` (width, others)."""
-
-    at: Indices
-    by: Array
-
-    def of(self, u: Array) -> Array:
-        """Points u (..., dim) turned."""
-        turned = u.copy()
-        turned[..., self.at] = np.einsum("jk,...km->...jm", self.by, u[..., self.at])
-        return turned
-
-
-Exchange = tuple[Turn, ...]
-"""Labels or components in another order: turns of coordinates, one after the other, which commute."""
-
-
-def turned(u: Array, exchange: Exchange) -> Array:
-    """Points u (..., dim) in another order."""
-    for turn in exchange:
-        u = turn.of(u)
-    return u
-
-
 @dataclass(frozen=True)
 class Images:
-    """The images of points u (..., dim): components, or labels, in another order, each with either sign.
+    """The images of points u (..., dim): components with either sign, labels in another order.
 
-    `components` are the coordinates that change their signs together; the first of the `exchanges` leaves all
-    as it is. The image of q is told from the others by its products, component by component, with `toward`
-    (dim,): all positive, and the largest in sum, with that of the other coordinates.
+    `components` are the coordinates that change their signs together, `labels` of different coordinates. The
+    image of q is told from the others by its products with `toward` (dim,), component by component: all
+    positive, and the largest in sum, with that of the other coordinates.
     """
 
     components: tuple[Indices, ...]
-    exchanges: tuple[Exchange, ...]
+    labels: tuple[Labels, ...]
     toward: Array
 
     @property
     def log_count(self) -> float:
-        return float(np.log(len(self.exchanges)) + len(self.components) * np.log(2))
+        return sum(each.log_count for each in self.labels) + len(self.components) * float(np.log(2))
 
     @property
     def mirrored(self) -> Indices:
@@ -125,7 +89,12 @@ class Images:
     @property
     def exchanged(self) -> Indices:
         """All coordinates that are exchanged."""
-        return exchanged(self.exchanges[-1])
+        return distinct(coordinates_of([axis for labels in self.labels for axis in labels.axes]))
+
+    @property
+    def labellings(self) -> int:
+        """The orders of all labels."""
+        return prod(factorial(each.size) for each in self.labels)
 
     @cached_property
     def members(self) -> Array:
@@ -134,25 +103,53 @@ class Images:
         return (1.0 - np.array(flips).reshape(-1, len(self.toward))) / 2
 
     @cached_property
-    def directions(self) -> Array:
-        """What products are with, (exchanges, components and the rest, dim)."""
-        parts = self.toward * np.concatenate([self.members, 1.0 - self.members.sum(axis=0, keepdims=True)])
-        return np.array([turned(parts, inverse_of(exchange)) for exchange in self.exchanges])
+    def of_several_labels(self) -> NDArray[np.bool_]:
+        """Which components have coordinates of several labels (components,)."""
+        several = np.zeros(len(self.components), dtype=bool)
+        for labels in self.labels:
+            of_label = [entries.any(axis=2) for entries in labels.entries(self.members)]
+            several |= np.any(of_label, axis=0).sum(axis=1) > 1
+        return several
 
-    def image(self, u: Array, order: Indices, changes: NDArray[np.bool_]) -> Array:
-        """Those of u (n, dim) in these orders (n,), with the signs of components (n, components) changed."""
-        there = np.empty_like(u)
-        for number in distinct(order):
-            there[order == number] = turned(u[order == number], self.exchanges[number])
-        return np.asarray((1.0 - 2.0 * (changes @ self.members)) * there)
+    def image(self, u: Array, orders: Sequence[Indices], changes: NDArray[np.bool_]) -> Array:
+        """Those of u (n, dim) with labels in these orders (n, members), and the signs of components
+        (n, components) changed.
+        """
+        for labels, order in zip(self.labels, orders, strict=True):
+            u = labels.ordered(u, order)
+        return np.asarray((1.0 - 2.0 * (changes @ self.members)) * u)
 
-    def own(self, u: Array) -> tuple[Indices, NDArray[np.bool_]]:
-        """The order (n,) and changes of signs (n, components) that bring u (n, dim) where q is."""
-        products = u @ self.directions.transpose(0, 2, 1)
-        *_, n, parts = products.shape
-        signed = products[..., : parts - 1]
-        order = (np.abs(signed).sum(axis=2) + products[..., -1]).argmax(axis=0)
-        return order, signed[order, np.arange(n)] < 0
+    def own(self, u: Array) -> tuple[list[Indices], NDArray[np.bool_]]:
+        """The orders (n, members) and changes of signs (n, components) that bring u (n, dim) where q is."""
+        signs = np.zeros(len(self.components), dtype=bool)
+        orders, changes, largest = self.nearest(u, signs)
+        for own in list(product([False, True], repeat=int(self.of_several_labels.sum())))[1:]:
+            signs[self.of_several_labels] = own
+            other_orders, other_changes, total = self.nearest(u, signs)
+            better = (total > largest)[:, None]
+            pairs = zip(other_orders, orders, strict=True)
+            orders = [np.asarray(np.where(better, other, order)) for other, order in pairs]
+            changes, largest = np.where(better, other_changes, changes), np.maximum(total, largest)
+        return orders, changes
+
+    def nearest(self, u: Array, signs: NDArray[np.bool_]) -> tuple[list[Indices], NDArray[np.bool_], Array]:
+        """The orders and changes of signs that bring u (n, dim) nearest to q, and the sum of products (n,).
+
+        Components of several labels change their signs as `signs` (components,) say, before all others.
+        """
+        u = (1.0 - 2.0 * (signs @ self.members)) * u
+        of_one = self.members[~self.of_several_labels]
+        orders = list[Indices]()
+        for labels in self.labels:
+            products = labels.products(u, self.toward * (1.0 - of_one.sum(axis=0)))
+            for member in of_one:
+                products += np.abs(labels.products(u, self.toward * member))
+            orders.append(labels.nearest(products))
+        parts = self.image(u, orders, np.zeros((len(u), len(signs)), dtype=bool)) * self.toward
+        products = parts @ self.members.T
+        changes = signs | ((products < 0) & ~self.of_several_labels)
+        negative = np.where(changes & ~signs, products, 0.0)
+        return orders, changes, parts.sum(axis=1) - 2 * negative.sum(axis=1)
 
     def put_back(self, u: Array) -> Array:
         """The images of u (..., dim) that lie where q does."""
@@ -161,15 +158,16 @@ class Images:
 
     def are_own(self, u: Array) -> NDArray[np.bool_]:
         """Which of u (n, dim) lie where q does."""
-        order, changes = self.own(u)
-        return np.asarray((order == 0) & ~changes.any(axis=1))
+        orders, changes = self.own(u)
+        same = [(order == np.arange(order.shape[1])).all(axis=1) for order in orders]
+        return np.asarray(np.all(same, axis=0) & ~changes.any(axis=1))
 
     def at_random(self, u: Array, rng: np.random.Generator) -> Array:
         """An image of each of u (n, dim), as many of one as of another."""
         n = len(u)
-        order = rng.permutation(n) % len(self.exchanges)
+        orders = [labels.at_random(n, rng) for labels in self.labels]
         changes = [rng.permutation(n) % 2 == 1 for _ in self.components]
-        return self.image(u, order, np.array(changes, dtype=bool).reshape(-1, n).T)
+        return self.image(u, orders, np.array(changes, dtype=bool).reshape(-1, n).T)
 
     def counted(self, u: Array, log_p: Array) -> Array:
         """Log densities (n,) of the target at u (n, dim), as many times as there are images, or of none."""
@@ -229,14 +227,16 @@ def images_of(target: Target, q: Gaussian, rng: np.random.Generator) -> Images |
     some, own = with_either_sign(target, u, sds, IMAGES.slope), list[Indices]()
     if half_distance(q, sds, some) >= IMAGES.distance:
         own = invariant(target, u, apart(q, sds, components_of(target, u[0], sds, some, IMAGES.slope)))
-    orders = labellings(target, q, sds, u, [*exchanges(target, u, own)] if len(own) > 1 else [()])
-    if not own and len(orders) == 1:
+    labels = tuple(labels_of(target, q, sds, u, own))
+    if not own and not labels:
         return None
-    images, variances = Images(tuple(own), tuple(orders), np.zeros(target.dim)), sds**2
-    for turn in orders[-1]:  # of the same size for all that are exchanged
-        variances[turn.at] = variances[turn.at].mean(axis=0)
+    images, variances = Images(tuple(own), labels, np.zeros(target.dim)), sds**2
+    for axis in (axis for each in labels for axis in each.axes):
+        variances[axis.at] = variances[axis.at].mean(axis=0)  # of the same size for all that are exchanged
     some = np.union1d(images.mirrored, images.exchanged)
     images.toward[some] = (q.mean / variances)[some]
+    for each in labels:
+        images.toward[:] = each.averaged(images.toward[None])[0]
     return images
 
 
@@ -334,16 +334,6 @@ def half_distance(q: Gaussian, sds: Array, some: Indices) -> float:
     return half_way(q, sds, [(some[None], np.ones(1))])
 
 
-def half_way(q: Gaussian, sds: Array, ways: Sequence[tuple[Indices, Array]]) -> float:
-    """How far the mean of q lies from zero along ways: coordinates (width, others), their shares (width,)."""
-    mean = np.concatenate([way @ q.mean[at] for at, way in ways])
-    if q.factor.ndim == 1:
-        variances = np.concatenate([way**2 @ sds[at] ** 2 for at, way in ways])
-        return float(np.sqrt((mean**2 / variances).sum()))
-    rows = np.concatenate([np.tensordot(way, q.factor[at], 1) for at, way in ways])
-    return float(np.linalg.norm(np.linalg.lstsq(rows, mean, rcond=None)[0]))
-
-
 def components_of(target: Target, u: Array, units: Array, some: Indices, least: float) -> list[Indices]:
     """Those coordinates in sets that change their signs together.
 
@@ -385,84 +375,3 @@ def flipped(dim: int, components: list[Indices]) -> Array:
     for component in components:
         signs[component] = -1.0
     return signs
-
-
-def equal(target: Target, images: Array, at: Array) -> bool:
-    """Whether images (n, dim) of points have the log densities (n,) of these."""
-    there = target.log_densities(images)
-    return bool((np.abs(there - at) <= IMAGES.rounding * (1 + np.abs(at))).all())
-
-
-def exchanges(target: Target, u: Array, components: list[Indices]) -> Iterator[Exchange]:
-    """The orders in which components of one length are exchanged, the first of which leaves all as it is."""
-    at, places = target.log_densities(u), range(len(components))
-    lengths = sorted({len(own) for own in components})
-    groups = [[k for k in places if len(components[k]) == length] for length in lengths]
-    coordinates = [np.array([components[k] for k in group]) for group in groups]
-    for each in permutations(places) if len(components) <= IMAGES.most_exchanged else [tuple(places)]:
-        if all(len(components[k]) == len(components[j]) for k, j in enumerate(each)):
-            orders = [[group.index(each[k]) for k in group] for group in groups]
-            turns = zip(coordinates, orders, strict=True)
-            exchange = tuple(Turn(own, np.eye(len(own))[order]) for own, order in turns)
-            if equal(target, turned(u, exchange), at):
-                yield exchange
-
-
-def inverse_of(exchange: Exchange) -> Exchange:
-    return tuple(Turn(turn.at, turn.by.T) for turn in exchange)
-
-
-def labellings(target: Target, q: Gaussian, sds: Array, u: Array, orders: list[Exchange]) -> list[Exchange]:
-    """Orders, and in each those of labels, from which q lies apart; the first leaves all as it is.
-
-    The weights of a mixture and what its components have of their own share the labels: axes of one size.
-    """
-    for size in range(2, IMAGES.most_labels + 1):
-        pairs = [*combinations(range(size), 2)]
-        for axes in sets_of(target.axes(size)):
-            far = [half_way(q, sds, ways(axes, *pair)) >= IMAGES.distance for pair in pairs]
-            if not any(far) or any(np.isin(axis.at, exchanged(orders[-1])).any() for axis in axes):
-                continue
-            at = target.log_densities(u)
-            alike = [equal(target, turned(u, swapped(axes, *pair)), at) for pair in pairs]
-            if any(np.logical_and(far, alike)):
-                known = {pair for pair, each in zip(pairs, alike, strict=True) if each}
-                each = (np.array(order) for order in permutations(range(size)))
-                own = [relabelled(axes, order) for order in each if moved_within(order, known)]
-                orders = [first + second for first in orders for second in own]
-    return orders
-
-
-def exchanged(exchange: Exchange) -> Indices:
-    """The coordinates that an exchange moves, in order."""
-    none = np.zeros(0, dtype=np.intp)
-    return distinct(np.concatenate([none, *(turn.at.ravel() for turn in exchange)]))
-
-
-def sets_of(axes: Sequence[Axis]) -> Iterator[tuple[Axis, ...]]:
-    """Sets of axes, small ones first: those of other labels of the same number need not be exchanged too."""
-    least = 1 if len(axes) <= IMAGES.most_axes else len(axes)
-    for count in range(least, len(axes) + 1):
-        yield from combinations(axes, count)
-
-
-def ways(axes: Sequence[Axis], j: int, k: int) -> list[tuple[Indices, Array]]:
-    """The coordinates of axes, and the shares by which two labels differ in them."""
-    return [(axis.at, axis.basis[j] - axis.basis[k]) for axis in axes]
-
-
-def swapped(axes: Sequence[Axis], j: int, k: int) -> Exchange:
-    """Two labels in each other's place."""
-    order = np.arange(len(axes[0].basis))
-    order[[j, k]] = k, j
-    return relabelled(axes, order)
-
-
-def relabelled(axes: Sequence[Axis], order: Indices) -> Exchange:
-    """Labels in another order."""
-    return tuple(Turn(axis.at, axis.basis.T @ axis.basis[order]) for axis in axes)
-
-
-def moved_within(order: Indices, alike: set[tuple[int, int]]) -> bool:
-    """Whether labels come only where one is that may be exchanged with them."""
-    return all(j == k or (min(j, k), max(j, k)) in alike for j, k in enumerate(order.tolist()))

@@ -12,7 +12,7 @@ OTHER_INTEGRALS = {
 }
 PERHAPS_MORE_IMAGES = (
     "The posterior has images of its mode under exchanges of labels or signs, and perhaps more of them than "
-    "were found: order the parameters, or fix a sign."
+    "were found: declare the parameters of labels as arrays, order them, or fix a sign."
 )
 
 
@@ -32,7 +32,7 @@ def no_evidence(result: Result, judgement: str = "Its verdict is poor.") -> str:
         return judgement
     if result.verdict.modes and result.verdict.made is not DrawSource.MOVED:
         return "The draws do not reach the other modes: fit with move = True."
-    if sum(mode.is_symmetric for mode in result.verdict.modes) > 1:
+    if any(mode.is_symmetric for mode in result.verdict.modes):
         return PERHAPS_MORE_IMAGES
     if evidence is not None:
         return evidence.doubt

@@ -1,6 +1,7 @@
 """Changes of sign and exchanges that leave a density as it is: all of them, and none where there are none."""
 
-from itertools import product
+from itertools import permutations, product
+from math import factorial
 
 import numpy as np
 import pytest
@@ -17,7 +18,6 @@ from ppl.methods.moves.images import (
     images_of,
     near_images,
     put_back,
-    turned,
 )
 from ppl.methods.moves.sampler import Sampler
 from ppl.records import dataclass
@@ -61,31 +61,38 @@ class Factors(Target):
 def images(target, at=2.0, sd=0.3):
     """For a q about one of the modes."""
     mean = np.append(np.full(target.dim - 1, at), 1.0)
-    q = Gaussian(mean * [*([1.0, 1.1, 1.2] * 3)[: target.dim - 1], 1], np.full(target.dim, sd))
+    q = Gaussian(mean * [*([1.0, 1.4, 1.8] * 3)[: target.dim - 1], 1], np.full(target.dim, sd))
     return images_of(target, q, np.random.default_rng(1))
+
+
+def every_image(found, u):
+    """All images of u (n, dim), by all orders of each of the labels and all signs."""
+    n = len(u)
+    orders = product(*[permutations(range(labels.size)) for labels in found.labels])
+    for order, signs in product(orders, product([False, True], repeat=len(found.components))):
+        each = [np.tile(own, (n, 1)) for own in order]
+        yield found.image(u, each, np.tile(np.array(signs, dtype=bool), (n, 1)))
 
 
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_every_sign_of_every_factor_in_every_order_is_an_image(count):
-    found = images(Factors(count))
+    target = Factors(count)
+    found = images(target)
     assert [part.tolist() for part in sorted(found.components, key=min)] == [
         [k, count + k] for k in range(count)
     ]
-    assert len(found.exchanges) == [1, 1, 2, 6][count] and np.exp(found.log_count) == pytest.approx(
-        2**count * len(found.exchanges)
-    )
-    u = np.random.default_rng(2).normal(size=(50, 2 * count + 1))
-    at = Factors(count).log_densities(u)
-    every = list(product(range(len(found.exchanges)), *[[False, True]] * count))
-    everywhere = [found.image(u, np.full(50, order), np.tile(changes, (50, 1))) for order, *changes in every]
+    assert found.labellings == factorial(count)
+    assert np.exp(found.log_count) == pytest.approx(2**count * found.labellings)
+    u = np.random.default_rng(2).normal(size=(50, target.dim))
+    everywhere = [*every_image(found, u)]
     for there in everywhere:
-        np.testing.assert_allclose(Factors(count).log_densities(there), at, rtol=1e-12)
+        np.testing.assert_allclose(target.log_densities(there), target.log_densities(u), rtol=1e-12)
         np.testing.assert_array_equal(found.put_back(there), found.put_back(u))
-    assert len({each.tobytes() for each in everywhere}) == len(every)
+    assert len({each.tobytes() for each in everywhere}) == np.round(np.exp(found.log_count))
 
 
 def test_factors_that_differ_keep_their_order():
-    assert len(images(Factors(2, second=0.2)).exchanges) == 1
+    assert not images(Factors(2, second=0.2)).labels
 
 
 @pytest.mark.parametrize("target, at", [(Factors(2, off=0.01), 2.0), (Factors(1), 0.1)])
@@ -187,10 +194,10 @@ def test_labels_are_exchanged_in_all_axes_that_they_have(alpha, count):
     found = images_of(target, q, rng)
     assert (found is None) == (count == 0)
     if found is not None:
-        assert len(found.exchanges) == count and not found.components
+        assert found.labellings == count and not found.components
         assert found.exchanged.max() < target.dim - len(alpha)
         u = rng.normal(size=(20, target.dim))
-        everywhere = [turned(u, exchange) for exchange in found.exchanges]
+        everywhere = [*every_image(found, u)]
         for there in everywhere:
             np.testing.assert_allclose(target.log_densities(there), target.log_densities(u), rtol=1e-12)
             np.testing.assert_allclose(found.put_back(there), found.put_back(u), atol=1e-12)
