@@ -55,6 +55,8 @@ class Namespace:
     - `joint_vjp(forward, args)`, or None, is a function with all adjoints computed together, one entry of the
       tape: forward(plain, traced), with the arguments and the positions of the traced ones, returns the
       answer and the function from its adjoint to theirs.
+    - `mask(x)` is an array of truth values that Python may look at; a compiled tape raises an error at points
+      where it differs. Under JAX it stays abstract.
     """
 
     name: str
@@ -71,6 +73,7 @@ class Namespace:
     settle: Callable[[Sequence["ScanStep"], "ScanState", int], "ScanState"]
     scan: Callable[..., tuple[Array, ...]] | None = None
     joint_vjp: Joint | None = None
+    mask: Callable[[Array], Array] = lambda x: x
 
 
 class Traced:

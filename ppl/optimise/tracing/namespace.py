@@ -4,6 +4,7 @@ What is on a tape of autograd's, as in the steps of a recurrence that are differ
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import autograd.numpy as anp
@@ -13,7 +14,15 @@ import numpy as np
 from ppl import arrays
 from ppl.arrays import AUTOGRAD, Array, Namespace, with_vjps
 from ppl.late import LateModule
-from ppl.optimise.tracing.tracer import Tracer, applied, applied_node, applied_together, refuse, traced_in
+from ppl.optimise.tracing.tracer import (
+    Tracer,
+    applied,
+    applied_node,
+    applied_together,
+    checking,
+    refuse,
+    traced_in,
+)
 
 OF_SHAPES = {
     "ndim": np.ndim,
@@ -76,6 +85,19 @@ def _plain(x: Array) -> Array:
     return applied_node(detached, (x,)) if traced_in(x) else AUTOGRAD.plain(x)
 
 
+def same_mask(x: Array) -> Array:
+    """The truth values at the point of the trace, compared with those at every other."""
+    if not isinstance(x, Tracer):
+        return x
+    checking(partial(must_be, x.value))(x)
+    return x.value
+
+
+def must_be(mask: Array, found: Array) -> None:
+    if not np.array_equal(mask, found):
+        refuse()
+
+
 TRACING = Namespace(
     "tracing",
     _RecordedNumpy(anp),
@@ -90,4 +112,5 @@ TRACING = Namespace(
     refuse,
     refuse,
     joint_vjp=applied_together,
+    mask=same_mask,
 )

@@ -109,7 +109,7 @@ def by_bounds(xp: Namespace, rules: tuple[Rule, ...], v: Array, a: Array, b: Arr
     lower, upper = xp.np.not_equal(xp.plain(a), -np.inf), xp.np.not_equal(xp.plain(b), np.inf)
     cases = (both(lower, upper), both(lower, ~upper), both(~lower, upper), both(~lower, ~upper))
     parts = []
-    for here, rule in zip(cases, rules, strict=True):
+    for here, rule in zip(map(xp.mask, cases), rules, strict=True):
         known = isinstance(here, np.ndarray | np.bool_)
         if known and here.all():
             return rule(xp, v, a, b)

@@ -4,14 +4,15 @@ import numpy as np
 import pytest
 
 import ppl
+from ppl import arrays
 from ppl.arrays import AUTOGRAD, values_and_grads, with_partials
 from ppl.density.many_points import padded
 from ppl.density.tapes import CALLS_BEFORE
 from ppl.optimise.tracing.namespace import TRACING
 from ppl.optimise.tracing.tape import compiled_gradient
-from ppl.optimise.tracing.tracer import MOST_TRACED
+from ppl.optimise.tracing.tracer import MOST_TRACED, Untraceable
 from ppl.run.posterior_target import PosteriorTarget
-from ppl.stdlib.constraints.bounds import CONSTRAIN, by_bounds
+from ppl.stdlib.constraints.bounds import CONSTRAIN, LOWER_UPPER, by_bounds
 
 INDEX = np.array([0, 2, 2, 1])
 PAIRS = np.array([[0], [2], [2]]), np.array([[1, 1, 0, 2]])
@@ -309,3 +310,24 @@ def test_steps_that_call_a_function_for_each_entry_have_their_gradients() -> Non
     (value, (found,)), (expected, (exact,)) = gradient(*xs), values_and_grads(function(AUTOGRAD), xs)
     assert value == expected and (exact != 0).all()
     np.testing.assert_array_equal(found, exact)
+
+
+def test_bounds_of_parameters_take_one_rule_until_one_of_them_is_infinite() -> None:
+    def total(xp):
+        def f(blocks):
+            x, b = blocks
+            return xp.np.sum(LOWER_UPPER.unconstrain(x, x.shape, 0.5, 1.2 + b, xp=xp))
+
+        return f
+
+    xs = [np.array([0.7, 0.8, 0.9, 1.0]), np.array([0.3])]
+    gradient = compiled_gradient(total(TRACING), xs)
+    assert gradient is not None
+    assert arrays.where.value not in gradient.__globals__.values()
+    value, parts = gradient(*xs)
+    expected, expected_parts = values_and_grads(total(AUTOGRAD), xs)
+    assert value == expected
+    for part, one in zip(parts, expected_parts, strict=True):
+        np.testing.assert_array_equal(part, one)
+    with pytest.raises(Untraceable):
+        gradient(xs[0], np.array([np.inf]))
