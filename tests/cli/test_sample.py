@@ -115,12 +115,14 @@ def test_what_cannot_be_sampled_has_its_status(run):
     ],
 )
 def test_a_signal_ends_chains_and_their_draws_are_written(run, tmp_path, monkeypatch, sent, phase, chains):
-    came = []
+    """Sent once every chain is in the phase: one that has no draw yet leaves no file."""
+    came = set()
 
     def listener(progress):
-        if progress.phase is phase and progress.iteration > 20 and not came:
-            came.append(sent)
-            os.kill(os.getpid(), sent)
+        if progress.phase is phase and progress.iteration > 20 and len(came) < chains:
+            came.add(progress.run)
+            if len(came) == chains:
+                os.kill(os.getpid(), sent)
 
     monkeypatch.setattr("ppl.cli.progress.on_stderr", lambda *_: nullcontext(listener))
     warmup = 10**5 if phase is Phase.WARMUP else 150
