@@ -3,6 +3,7 @@
 import gzip
 import json
 import math
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -83,6 +84,7 @@ def test_what_python_calls_a_list_of_numbers():
         [np.int64(1), np.float64(2), np.array(3)],
         pandas.Series([1, 2, 3], index=[7, 8, 9]),
         pandas.Series([1, 2, 3], dtype="Int64"),
+        pandas.Series([Decimal(1), Decimal("2"), Decimal("3.0")]),
     ]
     for y in like_y:
         assert read_value(load_data({"y": y}), INTS).tolist() == [1, 2, 3], repr(y)

@@ -24,10 +24,10 @@ class Holes:
 
 def holes_in(value: Any) -> Holes | None:
     """Where values are missing; None where none is, or where they are no numbers in the first place."""
-    kind = value.dtype.kind if isinstance(value, np.ndarray) else ""
+    kind = value.dtype.kind if isinstance(value, np.ndarray) and not is_masked(value) else ""
     if isinstance(value, Share) or kind in ("i", "u", "b"):
         return None
-    array = value if kind == "f" and not is_masked(value) else as_floats(value)
+    array = value if kind == "f" else as_floats(value)
     if array is None or not (missing := np.isnan(array)).any():
         return None
     return Holes(np.array(array, dtype=float), np.argwhere(missing))

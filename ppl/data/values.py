@@ -180,7 +180,8 @@ def number(name: str, leaf: Any, k: int, shape: tuple[int, ...]) -> float:
     """A leaf as a number: an int where it fits in 64 bits, else a float."""
     if isinstance(leaf, str) and NOT_FINITE.fullmatch(leaf):
         return float(leaf)
-    if isinstance(leaf, bool | np.bool_) or not isinstance(leaf, numbers.Real):
+    is_real = isinstance(leaf, numbers.Real) or type(leaf).__name__ == "Decimal"  # as SQL has them
+    if isinstance(leaf, bool | np.bool_) or not is_real:
         hint = TO_MODEL if is_missing(leaf) else hint_for_text(leaf)
         raise Misfit(f"{place(name, k, shape)} is {described(leaf)}", index=k, hint=hint)
     if isinstance(leaf, int) and leaf.bit_length() < 64:

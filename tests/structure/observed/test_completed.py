@@ -215,11 +215,14 @@ def test_arviz_has_missing_values_and_the_data_without(tmp_path):
     assert "y_missing_n" not in found.observed_data
 
 
-@pytest.mark.parametrize("suffix", ["csv", "R", "json", "frame"])
+@pytest.mark.parametrize("suffix", ["csv", "R", "json", "frame", "masked"])
 def test_every_way_to_write_a_missing_value(tmp_path, suffix):
     if suffix == "frame":
         pandas = pytest.importorskip("pandas")
         data = pandas.DataFrame({"x": pandas.array([1, None, 2, 3], "Int64"), "y": [1, 2, NAN, 4]})
+    elif suffix == "masked":
+        x, y = [1, 9, 2, 3], [1.0, 2.0, 9.0, 4.0]
+        data = {"N": 4, "x": np.ma.array(x, mask=[0, 1, 0, 0]), "y": np.ma.array(y, mask=[0, 0, 1, 0])}
     else:
         texts = {
             "csv": "x,y\n1,1\nNA,2\n2,\n3,4\n",
