@@ -34,6 +34,7 @@ WORDS: Mapping[Any, str] = {
     Path: "a path",
     NoneType: "None",
     Mapping: 'a dict by name, {"a": ...}',
+    Callable: "a function, such as np.exp",
 }
 
 

@@ -1,5 +1,6 @@
 """Names that are spelt much alike: what a misspelt one was meant for."""
 
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 from unicodedata import normalize
@@ -24,6 +25,13 @@ def nearest(name: str, names: Iterable[str], cutoff: float = LIKE) -> str | None
 
 def fold(name: str) -> str:
     return name.lower().replace("_", "")
+
+
+def as_variable(name: str) -> str:
+    """A name that a program can declare, `age_years`, for a column `Age (years)`."""
+    ascii_only = normalize("NFKD", name.lower()).encode("ascii", "ignore").decode()
+    name = re.sub(r"\W+", "_", ascii_only).strip("_")
+    return f"x{name}" if name[:1].isdigit() else name
 
 
 def letters(name: str) -> str:

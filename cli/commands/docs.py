@@ -1,7 +1,8 @@
 """`ppl docs`: a page for any word, in the terminal."""
 
+import re
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from copy import copy
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,7 +15,9 @@ from ppl.cli.signatures import Argument, Option
 
 
 def docs(
-    word: Annotated[str | None, Argument(metavar="[WORD]", help="Command, function, PPL104, ...")] = None,
+    words: Annotated[
+        list[str] | None, Argument(metavar="[WORD...]", help="Command, function, PPL104, odds ratio, ...")
+    ] = None,
     site: Annotated[Path | None, folder("Write the site for MkDocs.")] = None,
     run: Annotated[bool, Option("--run", help="With --site: run the code of pages.")] = False,
 ) -> None:
@@ -25,7 +28,8 @@ def docs(
       ppl docs normal
 
     \b
-    WORD may also be a constraint or a guide. Without WORD, list all words;
+    WORD may also be a constraint or a guide; of another word, the guides that
+    mention it are listed. Without WORD, list all words;
     `ppl docs glossary` defines all terms. `--site DIR` writes all pages as
     Markdown for MkDocs:
       pip install "mkdocs>=1.6,<2" "mkdocs-material>=9.5"
@@ -36,21 +40,40 @@ def docs(
     """
     if site is None and run:
         raise click.BadParameter("it runs the code of the pages that --site DIR writes.", param_hint="--run")
-    if site is not None and word is not None:
+    word = " ".join(words or [])
+    if site is not None and word:
         raise click.BadParameter("--site writes all pages; omit WORD.", param_hint="--site")
     texts = sources(click.get_current_context())
     if site is not None:
         require_own_site(site)
         write_site(site, texts, run)
         return
-    if word is None:
+    if not word:
         lists = (f"{title}:\n{filled(', '.join(names))}" for title, (names, _) in texts.items())
         click.echo("\n\n".join(lists))
         return
     pages = [page(name) for names, page in texts.values() for name in spellings(word, names)]
-    if not pages:
+    if not pages and not (pages := [*mentions(word)]):
         raise unknown("page for", word, [n for names, _ in texts.values() for n in names], "ppl docs")
     click.echo("\n\n".join(dict.fromkeys(pages)))
+
+
+def mentions(word: str) -> Iterator[str]:
+    """The guides that mention a word without a page, with the first line of each that does."""
+    from ppl.cli.site.site import written
+
+    pattern = re.compile(rf"(?i)\b{re.escape(word)}")
+    of = {
+        name: next(line.strip(" |-#>") for line in page.text.splitlines() if pattern.search(line))
+        for name, page in written().items()
+        if name != "index" and pattern.search(page.text)
+    }
+    if of:
+        width = max(map(len, of))
+        lines = (f"  {name:{width}}  {line}"[:LINE_LENGTH] for name, line in of.items())
+        yield "\n".join(
+            [f"No page is called {word}. `ppl docs GUIDE` shows a guide that mentions it:", *lines]
+        )
 
 
 def spellings(word: str, names: list[str]) -> list[str]:

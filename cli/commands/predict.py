@@ -1,5 +1,6 @@
 """`ppl predict`: data that a model expects: before it has seen any, at a fit, or for new rows."""
 
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -152,6 +153,14 @@ def expected_of(table: "Table", names: "Mapping[str, str]", posterior: "Posterio
     return ExpectedValues(values, summarised, axes_of(posterior, values))
 
 
+def joined(words: list[str], levels: Collection[str]) -> Iterator[str]:
+    """Words with those together that are one level, `Cork, north`; commas stood between them."""
+    while words:
+        n = next((n for n in range(len(words), 1, -1) if ", ".join(words[:n]) in levels), 1)
+        yield ", ".join(words[:n])
+        words = words[n:]
+
+
 def contrasted(
     posterior: "Posterior", us: "Floats", scenarios: list[str], typical: bool, seed: int
 ) -> "ExpectedValues":
@@ -163,8 +172,8 @@ def contrasted(
         name, equals, values = each.partition("=")
         if not equals:
             raise click.BadParameter(f"'{each}' names no values; expected sex=F,M.", param_hint="--contrast")
-        words = [word.strip() for word in values.split(",")]
-        of[name.strip()] = words if name.strip() in posterior.levels else [*map(number_or_word, words)]
+        words, levels = [word.strip() for word in values.split(",")], posterior.levels.get(name.strip())
+        of[name.strip()] = [*joined(words, levels)] if levels else [*map(number_or_word, words)]
     return contrast(posterior, us, summarised, of, not typical, seed)
 
 

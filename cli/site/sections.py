@@ -15,6 +15,7 @@ WORDS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("factor", "levels", "categorical"), ("factors",)),
     **dict.fromkeys(("formula", "bambi", "lme4", "rstanarm"), ("formulas",)),
     "brms": ("from-brms",),
+    **dict.fromkeys(("CmdStan", "CmdStanPy"), ("From Stan",)),
     **dict.fromkeys(("odds", "odds ratio"), ("Odds ratios", "Results")),
     **dict.fromkeys(("random effects", "mixed model", "multilevel"), ("hierarchical",)),
     **dict.fromkeys(("divergent", "divergences"), ("Divergent transitions",)),

@@ -1,6 +1,5 @@
 """The columns that a formula names, as a DataFrame that formulae reads."""
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,6 +10,7 @@ from ppl.data.levels import is_date, number_among_words, words_of
 from ppl.data.values import DATES, Misfit, as_array, is_missing
 from ppl.errors import ArgumentError, DataError, MissingPackage, UnknownName
 from ppl.kernel.language.lalr import is_identifier
+from ppl.spelling import as_variable
 from ppl.system.distribution import extra, requirements
 
 
@@ -65,8 +65,8 @@ def column(name: str, inputs: Inputs) -> Any:
     if name not in inputs.values:
         raise UnknownName(f"{inputs.label}: no column", name, inputs.values)
     if not is_identifier(name):
-        clean = re.sub(r"\W+", "_", name).strip("_").lower()
-        why = f"a program cannot name a variable `{name}`; write {clean} in the formula, which finds it"
+        why = f"a program cannot name a variable `{name}`; write {as_variable(name)} in the formula"
+        why += ", which finds it"
         raise DataError(f"{inputs.label}: {why}", name)
     value = inputs.values[name]
     if (words := words_of(value)) and words.are_text:

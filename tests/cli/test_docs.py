@@ -47,10 +47,12 @@ from ppl.stdlib.reference import reference
         ("which algorithm", "Questions: Which algorithm?"),
         ("meanfield", "--algorithm meanfield"),
         ("laplace", "--algorithm laplace"),
+        ("cmdstanpy", "CmdStanModel(stan_file="),
+        ("clinics", "\n  logistic-regression  Groups such as clinics"),
     ],
 )
 def test_a_page_for_every_kind_of_word(run, word, says):
-    status, out, _ = run("docs", word)
+    status, out, _ = run("docs", *word.split())
     assert status == 0 and says in out
 
 

@@ -65,6 +65,11 @@ def test_tables_and_lookups_know_levels_and_numbers(fit):
     np.testing.assert_array_equal(fit["u[York, north]"], fit["u"][:, 2])
     with pytest.raises(ppl.UnknownName):
         fit["u[Ely]"]
+    ratios = fit.summary("u", transform=np.exp)
+    assert "exp(u[Hull])" in str(ratios)
+    assert ratios["u[Hull]"].mean == pytest.approx(np.exp(fit["u[Hull]"]).mean())
+    with pytest.raises(ppl.ArgumentError, match=r"transform is 'exp' .* must be a function"):
+        fit.summary(transform="exp")
     pytest.importorskip("pandas")
     assert [*table.to_pandas().index] == [*fit.draws_pd("u").columns] == names
     assert fit.notes[0] == "`sex`: 0 is F, 1 is M."

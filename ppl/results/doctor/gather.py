@@ -11,6 +11,7 @@ from ppl.kernel.draws.columns import Floats
 from ppl.kernel.draws.names import dotted, variable_of
 from ppl.kernel.language import ast
 from ppl.kernel.language.calls import left_and_args
+from ppl.kernel.language.lalr import is_identifier
 from ppl.kernel.language.printer import expression
 from ppl.kernel.language.walk import variables, walk
 from ppl.records import dataclass, replace
@@ -19,6 +20,7 @@ from ppl.results.doctor.evidence import Column, Evidence, Geometry, ObservedOutc
 from ppl.results.doctor.statement import Site, statement_of
 from ppl.results.fits.by_row import again, continuous, outcomes
 from ppl.run.table import tabulate
+from ppl.spelling import as_variable
 from ppl.structure.observed.priors import priors_of
 from ppl.types import INT, element_type
 
@@ -241,7 +243,10 @@ def columns_beside(
     def about(name: str, whole: bool) -> tuple[bool, bool, bool, str]:
         return name in read, whole, name in indices, declared.get(name, "")
 
-    for name, given in posterior.data.items():
+    for column, given in posterior.data.items():
+        name = column if is_identifier(column) else as_variable(column)
+        if not is_identifier(name) or (name != column and name in posterior.data):
+            continue
         try:
             values = np.asarray(given)
         except ValueError:  # a ragged list that the program does not declare
@@ -256,8 +261,8 @@ def columns_beside(
         if values.shape == shape:
             yield name, Column(values.reshape(-1).astype(float), *about(name, whole), levels)
         elif values.ndim == 2 and values.shape[:1] == shape:
-            for k, column in enumerate(values.T, 1):
-                yield f"{name}[, {k}]", Column(column.astype(float), *about(name, whole))
+            for k, x in enumerate(values.T, 1):
+                yield f"{name}[, {k}]", Column(x.astype(float), *about(name, whole))
 
 
 def parameters_of(posterior: LogDensity, us: Floats, simulated: Simulated | None) -> Iterator[Parameter]:

@@ -1,6 +1,6 @@
 """Draws of several Markov chains: their diagnostics, their files."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,7 @@ from ppl.results.files.stan_csv import OF_NUTS, chain_lines
 from ppl.results.fits.notes import codes
 from ppl.results.fits.variables import VariablesOfDraws
 from ppl.results.report.style import TableStyle
-from ppl.results.report.summary import ChainSummary, as_html, summary_of_chains
+from ppl.results.report.summary import ChainSummary, as_html, summary_of_chains, transformed
 from ppl.run.identity import entries_of
 from ppl.run.keywords import ProgressOptions, SampleKeywords, take_options, takes
 from ppl.run.listener import Interrupted, listener_of, logging_stages
@@ -193,11 +193,12 @@ class Chains(VariablesOfDraws):
         interval: float = 0.9,
         hdi: bool = False,
         sig_figs: int | None = None,
+        transform: Callable[[Floats], Floats] | None = None,
     ) -> ChainSummary:
         """Mean, sd, 5%, 50%, 95%, effective sample sizes and R-hat of every column, one row each.
 
-        `vars` names variables or columns, as in `draws_pd`; None for all. `interval`, `hdi` and `sig_figs`
-        are as in `Fit.summary`.
+        `vars` names variables or columns, as in `draws_pd`; None for all. `interval`, `hdi`,
+        `sig_figs` and `transform` are as in `Fit.summary`.
 
         Raises:
             ArgumentError: `interval` is not between 0 and 1, or there are no digits.
@@ -209,7 +210,9 @@ class Chains(VariablesOfDraws):
         """
         names, at = self._columns(vars)
         rows = np.concatenate([table.rows[:, at] for table in self.tables])
-        return self._summarised(names, rows, TableStyle(interval, hdi, sig_figs))
+        rows, shown_as = transformed(rows, transform)
+        found = self._summarised(names, rows, TableStyle(interval, hdi, sig_figs))
+        return replace(found, transform=shown_as)
 
     def _summarised(self, columns: Sequence[str], rows: Floats, style: TableStyle) -> ChainSummary:
         summary = summary_of_chains(columns, rows.reshape(len(self.tables), -1, len(columns)), style)

@@ -1,7 +1,7 @@
 """A fitted approximation: its draws, its quality, its files."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import compress
 from pathlib import Path
@@ -44,7 +44,7 @@ from ppl.results.fits.metric import save_warm_start
 from ppl.results.fits.notes import advice_on, codes, non_centred_forms
 from ppl.results.fits.variables import VariablesOfDraws
 from ppl.results.report.style import TableStyle
-from ppl.results.report.summary import Summary, as_html, summarise
+from ppl.results.report.summary import Summary, as_html, summarise, transformed
 from ppl.run.checkpoint import Checkpoint, CheckpointOptions
 from ppl.run.checksum import NONSENSE, damage_reported
 from ppl.run.driver import FitDraws, draws_of, fit_posterior, threads_of_fit
@@ -398,13 +398,15 @@ class Fit(VariablesOfDraws):
         interval: float = 0.9,
         hdi: bool = False,
         sig_figs: int | None = None,
+        transform: Callable[[Floats], Floats] | None = None,
     ) -> Summary:
         """Mean, sd, 5%, 50% and 95% of every column, or of those of `vars` (see `draws_pd`), a row each.
 
         Mean, sd and quantiles have standard errors, `se`, `se_sd`, `se_q5`, ...: Monte Carlo error and that
         of the approximation. It prints the digits that these leave known, or `sig_figs` significant ones. Of
         another `interval`, 0.95 from the 2.5% to the 97.5% quantile, or with `hdi` the shortest interval,
-        the ends of a row are `lower` and `upper`.
+        the ends of a row are `lower` and `upper`. `transform` is a function of draws that is summarised in
+        their place: `np.exp` for odds ratios.
 
         Raises:
             ArgumentError: `interval` is not between 0 and 1, or there are no digits.
@@ -415,7 +417,9 @@ class Fit(VariablesOfDraws):
             'mu'
         """
         names, at = self._columns(vars)
-        return self._summarised(names, self.draws()[:, at], TableStyle(interval, hdi, sig_figs))
+        rows, shown_as = transformed(self.draws()[:, at], transform)
+        found = self._summarised(names, rows, TableStyle(interval, hdi, sig_figs))
+        return replace(found, transform=shown_as)
 
     def _summarised(self, columns: Sequence[str], rows: Floats, style: TableStyle) -> Summary:
         summary = summarise(columns, rows, self.result.error_sources, style)

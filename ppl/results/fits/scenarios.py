@@ -97,6 +97,13 @@ class Predictors:
         return {name: x for name, x in means.items() if name in self.outcomes and self.axes.get(name) == 0}
 
 
+def require_level(posterior: LogDensity, name: str, value: Any) -> None:
+    """Refuse a word that is no level of a factor: a misspelt one would be a new group."""
+    levels = posterior.levels.get(name)
+    if levels and isinstance(value, str) and value not in levels:
+        raise UnknownName(f"{name} has no level", value, levels)
+
+
 def predictors_of(posterior: LogDensity, named: Sequence[str]) -> Predictors:
     """The data that have the rows of the predictors that are named.
 
@@ -290,6 +297,7 @@ def contrast(
 
     Raises:
         DataError: there are no two scenarios.
+        UnknownName: a word is no level of its factor.
         UnknownName, DataError, ModelError: as for `effects`.
     """
     lengths = {len(values) if isinstance(values, Sized) else 1 for values in scenarios.values()}
@@ -299,6 +307,8 @@ def contrast(
             '{"sex": ["F", "M"]}.'
         )
     own = predictors_of(posterior, [*scenarios])
+    for name, value in ((name, value) for name, values in scenarios.items() for value in values):
+        require_level(posterior, name, value)
     n = len(own.values(next(iter(scenarios)))) if average else 1
     cases = [dict(zip(scenarios, case, strict=True)) for case in zip(*scenarios.values(), strict=True)]
     means = list[dict[str, Floats]]()

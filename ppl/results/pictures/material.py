@@ -20,6 +20,7 @@ from ppl.results.files.read_csv import DrawsFile
 from ppl.results.fits.density import varies
 from ppl.results.fits.expected import ExpectedOverGrid
 from ppl.results.report.log_lik import LogLik
+from ppl.results.report.summary import name_of
 
 MOST_GROUPS = 60
 """Values of a column of data by which a picture is split."""
@@ -133,7 +134,7 @@ class Material:
     @property
     def value(self) -> str:
         """What an axis of values is called."""
-        return f"{getattr(self.transform, '__name__', 'transformed')}(value)" if self.transform else "value"
+        return f"{name_of(self.transform)}(value)" if self.transform else "value"
 
     @property
     def no_effect(self) -> float:

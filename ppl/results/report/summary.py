@@ -1,7 +1,7 @@
 """Mean, sd and quantiles of every column of draws, how many are nan, and of chains how they agree."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -117,7 +117,7 @@ class Row:
 class Summary:
     """The rows of a summary table, in the order of the columns or by name; `level` is that of the verdict.
 
-    It is printed with `labels`.
+    It is printed with `labels`, and with `transform`, the name of a function of the draws.
 
     Example:
         >>> fit.summary()["tau"].mean > 0
@@ -128,11 +128,16 @@ class Summary:
     level: Level = Level.UNKNOWN
     labels: Labels = NO_LABELS
     style: TableStyle = USUAL
+    transform: str = ""
 
     @property
     def headings(self) -> tuple[str, ...]:
         """Of the columns of figures."""
         return ("mean", "se", "sd", *self.style.headings)
+
+    def label(self, name: str) -> str:
+        """A column as it is printed, `exp(u[Hull])`."""
+        return f"{self.transform}({self.labels.of(name)})" if self.transform else self.labels.of(name)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -182,7 +187,7 @@ class Summary:
             True
         """
         pandas = extra("pandas", "A DataFrame", "pandas")
-        rows = [{**row.record(), "name": self.labels.of(row.name)} for row in self.rows]
+        rows = [{**row.record(), "name": self.label(row.name)} for row in self.rows]
         return pandas.DataFrame(rows).set_index("name").drop(columns="constant")
 
     def __repr__(self) -> str:
@@ -193,6 +198,20 @@ class Summary:
 
     def __str__(self) -> str:
         return "\n".join([*as_text(self), *self.level.caution])
+
+
+def transformed(rows: Floats, transform: Callable[[Floats], Floats] | None) -> tuple[Floats, str]:
+    """Draws under a function, and its name for a table."""
+    if transform is None:
+        return rows, ""
+    with np.errstate(all="ignore"):
+        return transform(rows), name_of(transform)
+
+
+def name_of(transform: Callable[[Floats], Floats]) -> str:
+    """What its results are called; a lambda has no name."""
+    name = getattr(transform, "__name__", "")
+    return name if name.isidentifier() else "transformed"
 
 
 def summarise(
@@ -237,7 +256,7 @@ def as_text(
     headings = ("value",) if point else summary.headings
     first = summary.rows[:limit]
     figures = at_the_point([row.texts[: len(headings)] for row in first])
-    names = [summary.labels.of(row.name) for row in first]
+    names = [summary.label(row.name) for row in first]
     rows = [
         (name, *texts, *(str(row.missing),) * missing)
         for name, row, texts in zip(names, first, figures, strict=True)
@@ -250,8 +269,9 @@ def as_text(
 def as_html(summary: Summary, limit: int = 20) -> str:
     """An HTML table of at most `limit` rows, for notebooks."""
     missing = any(row.missing for row in summary)
-    label = summary.labels.of
-    rows = [(label(row.name), *row.texts, *(str(row.missing),) * missing) for row in summary.rows[:limit]]
+    rows = [
+        (summary.label(row.name), *row.texts, *(str(row.missing),) * missing) for row in summary.rows[:limit]
+    ]
     rest = html.paragraph(f"… and {len(summary) - limit} more") if len(summary) > limit else ""
     return html.table(("", *summary.headings, *(MISSING,) * missing), rows) + rest
 

@@ -64,14 +64,18 @@ def test_a_model_that_suits_the_data_has_no_finding(model):
 
 
 def test_a_group_that_the_program_does_not_declare_is_found(model, tmp_path):
-    found = model.condition(data(1.5)).variational(seed=1).doctor()
+    rows = data(1.5)
+    rows["The clinic"] = rows.pop("clinic")  # a program calls this column the_clinic
+    found = model.condition(rows).variational(seed=1).doctor()
     first = found.findings[0]
     assert (first.code, first.span.line) == ("PPL024", 15)
-    assert "`y ~ normal(a + b * x + u_clinic[clinic], s);`" in first.hint
+    assert "`y ~ normal(a + b * x + u_the_clinic[the_clinic], s);`" in first.hint
     assert str(found).startswith("<string>:15:3: warning PPL024")
-    assert "u_clinic[clinic], s);" in first.fixed_source.text and ppl.compile_model(first.fixed_source.text)
+    assert "u_the_clinic[the_clinic], s);" in first.fixed_source.text and ppl.compile_model(
+        first.fixed_source.text
+    )
     paths = found.save_pictures(tmp_path)
-    assert paths[0].name == "PPL024.svg" and "residuals between groups of clinic" in paths[0].read_text()
+    assert paths[0].name == "PPL024.svg" and "residuals between groups of the_clinic" in paths[0].read_text()
 
 
 @pytest.mark.rotate(3)

@@ -170,6 +170,8 @@ def test_contrasts_compare_averages_over_the_rows_of_the_fit(fit):
     assert "odds_ratio_y[M / F]" in str(found)
     with pytest.raises(DataError, match="two or more values"):
         fit.contrast({"sex": ["F"]})
+    with pytest.raises(ppl.UnknownName, match="clinic has no level 'Hul'; did you mean Hull"):
+        fit.contrast({"clinic": ["York", "Hul"]})  # a misspelt level would be a new group
 
 
 @pytest.mark.parametrize(
