@@ -22,6 +22,7 @@ MEMBERS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     },
     "Posterior": {
         "Fits": ("variational", "sample", "optimize", "laplace", "pathfinder"),
+        "Draws of a fit": ("generate_quantities",),
         "Log density": (
             *("log_density", "log_density_gradient", "log_density_hessian"),
             *("log_densities", "log_density_gradients", "explain"),
@@ -90,12 +91,19 @@ OF_DRAWS = {
     "columns": "write {thing}.column_names",
     "posterior_predictive": "write {thing}.predictive()",
     "waic": "write {thing}.loo()",
-    "runset": "nothing runs in other programs",
+    **dict.fromkeys(("runset", "time"), "nothing runs in other programs"),
+    "thin": "all draws are stored",
+    "num_unconstrained_params": "write posterior.param_unc_num()",
 }
+BY_PANDAS = dict.fromkeys(("loc", "iloc", "index", "columns", "head"), "write {thing}.to_pandas().{name}")
 ELSEWHERE: Mapping[str, Mapping[str, str]] = {
     "ppl": {
         **dict.fromkeys(("CmdStanModel", "StanModel", "build"), 'write ppl.compile_model("model.stan")'),
-        **dict.fromkeys(("load", "from_csv"), 'write ppl.load_fit("fit.json") of a fit.save("fit.json")'),
+        **dict.fromkeys(
+            ("load", "from_csv", "read_csv"),
+            'write ppl.load_fit("fit.json", model, data) of a fit.save("fit.json"); `ppl summary`, `loo` and '
+            "`plot` read CSV files, also CmdStan's, and az.from_cmdstan(files)",
+        ),
         **dict.fromkeys(("loo", "summary"), "write fit.{name}()"),
         "sample": "write ppl.compile_model(program).condition(data).sample()",
         "fit": "write ppl.compile_model(program).condition(data).variational()",
@@ -104,28 +112,40 @@ ELSEWHERE: Mapping[str, Mapping[str, str]] = {
     },
     "Model": {
         "fit": "write {thing}.condition(data).variational()",
-        "generate_quantities": "fits have them; of given draws: ppl generate MODEL DATA DRAWS",
         "laplace_sample": "write {thing}.condition(data).laplace()",
-        "log_prob": "write {thing}.condition(data).log_density(u)",
+        "log_prob": "write p = {thing}.condition(data); p.log_density(p.param_unconstrain(values))",
+        "src_info": "write {thing}.data_schema",
+        "code": "write {thing}.source.text",
+        "format": "write `ppl format` in a shell",
         **dict.fromkeys(("stan_file", "name"), "write {thing}.source.name"),
         **dict.fromkeys(("compile", "exe_file"), "it is compiled; `ppl build` writes an executable"),
     },
     "Posterior": {
         "fit": "write {thing}.variational()",
-        "generate_quantities": "fits have them; of given draws: ppl generate MODEL DATA DRAWS",
         "laplace_sample": "write {thing}.laplace()",
-        "log_prob": "write {thing}.log_density(u)",
+        "log_prob": "write {thing}.log_density({thing}.param_unconstrain(values))",
         "grad_log_prob": "write {thing}.log_density_gradient(u)",
     },
     "Fit": {
         **OF_DRAWS,
         "converged": "write {thing}.outcome.converged",
+        "mode": "write {thing}.stan_variables(mean=True)",
+        "is_resampled": 'write {thing}.verdict.made == "resampled"',
+        "chains": "its draws are independent; for ArviZ write {thing}.to_arviz()",
         **{
             f"optimized_params_{kind}": f"write {{thing}}.variational_params_{kind}"
             for kind in ("np", "pd", "dict")
         },
     },
     "Chains": OF_DRAWS,
+    "Summary": BY_PANDAS,
+    "ChainSummary": BY_PANDAS,
+    "Loo": {
+        **dict.fromkeys(("khat", "pareto_k", "k_hat"), "write {thing}.khats"),
+        **dict.fromkeys(("elpd_loo", "estimate"), "write {thing}.elpd"),
+        "loo_i": "write {thing}.elpds",
+        "looic": "write -2 * {thing}.elpd",
+    },
 }
 """What to do for names of CmdStanPy, PyStan and other tools."""
 
@@ -134,7 +154,7 @@ def absent(kind: str, name: str, variables: Collection[str] = ()) -> str:
     """The sentence for a name that a class, or the module, lacks: what to write instead."""
     from ppl.spelling import nearest
 
-    thing = kind.lower()
+    thing = {"ChainSummary": "summary"}.get(kind, kind.lower())
     if name in (own := ELSEWHERE.get(kind, {})):
         advice = own[name].format(thing=thing, name=name)
     elif name in variables:
@@ -156,6 +176,17 @@ def _later(kind: str, name: str) -> str:
         if name in members(kind):
             return way + name
     return ""
+
+
+class OthersNames:
+    """A class that says of the names of other tools what to write."""
+
+    if not TYPE_CHECKING:  # to which every name would be a member
+
+        def __getattr__(self, name: str) -> Any:
+            if name.startswith("_") or hasattr(type(self), name):
+                return object.__getattribute__(self, name)
+            raise AttributeError(absent(type(self).__name__, name))
 
 
 class Members:

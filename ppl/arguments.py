@@ -20,8 +20,8 @@ ELSEWHERE = ("self", "data", "progress", "keywords")
 OF_OTHERS: Mapping[str, str] = {
     **dict.fromkeys(("stan_file", "model_code", "program_code"), "the program, or its path, comes first."),
     **dict.fromkeys(("cpp_options", "stanc_options", "exe_file"), "there is no C++ compiler to set."),
-    "inc_warmup": "draws of the warmup are not kept; for ArviZ write fit.to_arviz().",
-    "percentiles": "write interval=0.9.",
+    "inc_warmup": "draws of the warmup are not stored.",
+    "percentiles": 'write interval=0.9, or np.percentile(fit["mu"], [5, 95]).',
     "hdi_prob": "write interval=0.9, hdi=True.",
     "var": "write name.",
 }

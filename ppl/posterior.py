@@ -12,6 +12,7 @@ from ppl.density.discrete import most_probable, probabilities
 from ppl.density.log_density import Floats
 from ppl.errors import PoorFitWarning, warn_caller
 from ppl.kernel.advi.gaussian import hessian
+from ppl.kernel.draws.columns import reshape, variables
 from ppl.methods.diagnose.level import Level
 from ppl.records import dataclass
 from ppl.run import keywords
@@ -139,6 +140,23 @@ class Posterior(api.Members, log_density.LogDensity):
         chains = sample(self, **keywords)
         _warn_if_poor(chains.level, chains.judgement)
         return chains
+
+    def generate_quantities(self, previous_fit: "Fit | Chains", *, seed: int = 1) -> dict[str, Floats]:
+        """The generated quantities of this program, by name (draws, *its own shape), at the draws of a fit.
+
+        The fit may be of another program with the same parameters: quantities are added without a new fit.
+
+        Raises:
+            DataError: a parameter of this program has no draws in the fit, or a value breaks its constraint.
+
+        Example:
+            >>> posterior.generate_quantities(fit)["y_rep"].shape
+            (1000, 8)
+        """
+        from ppl.results.fits.generate import generate
+
+        table = generate(self, previous_fit.column_names, previous_fit.draws(), seed)
+        return {name: reshape(table.rows, table.columns, name) for name in variables(table.columns)}
 
     @takes(keywords.OptimizeKeywords)
     def optimize(self, **keywords: Any) -> "Fit":

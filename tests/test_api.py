@@ -11,10 +11,16 @@ import pytest
 import ppl
 from ppl.api import ELSEWHERE, MEMBERS, members
 from ppl.cli.site.python_api import of_class
+from ppl.results.report.loo import Loo
+from ppl.results.report.summary import ChainSummary, Summary
 
 ROOT = Path(__file__).parents[1]
 CMDSTANPY = ("draws_pd", "draws_xr", "stan_variable", "stan_variables", "variational_params_dict", "metadata")
 """Names that clients of CmdStanPy use."""
+
+
+CLASSES = {"Summary": Summary, "ChainSummary": ChainSummary, "Loo": Loo}
+"""Those that answer names of other tools, and are no members of the list."""
 
 
 def names():
@@ -54,7 +60,9 @@ def test_names_of_other_tools_and_of_later_steps_are_told_the_way():
         (model, "sample", "write model.condition(data).sample"),
         (model, "summary", "write model.condition(data).variational().summary"),
         (posterior, "draws", "write posterior.variational().draws"),
-        (posterior, "log_prob", "write posterior.log_density(u)"),
+        (posterior, "log_prob", "write posterior.log_density(posterior.param_unconstrain(values))"),
+        (model, "generate_quantities", "write model.condition(data).generate_quantities"),
+        (fit.summary(), "loc", "write summary.to_pandas().loc"),
         (fit, "save_csvfiles", 'write fit.save_csv("output.csv")'),
         (fit, "x", 'write fit.stan_variable("x")'),
         (fit, "sumary", "did you mean fit.summary?"),
@@ -71,7 +79,7 @@ def test_what_other_names_are_written_as_is_there():
         own = {
             "ppl": set(dir(ppl)),
             "fit": set(members("Fit")),
-            "{thing}": set(members(kind.replace("ppl", "Fit"))),
+            "{thing}": set(dir(CLASSES[kind]) if kind in CLASSES else members(kind.replace("ppl", "Fit"))),
         }
         for way in names.values():
             assert all(

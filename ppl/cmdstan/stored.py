@@ -30,7 +30,7 @@ def stored(program: str | Path) -> str:
     model = build_model(Compilation(source, record=StoredProgram(record, (source,))))
     for form in FORMS:
         with suppress(DrawByDraw):
-            model.code(form)
+            model.code_of(form)
     assert model.traits
     return json.dumps({"package": package(), "parts": record.parts}, separators=(",", ":"))
 

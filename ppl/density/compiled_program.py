@@ -119,7 +119,7 @@ class CompiledProgram:
         """A form of the program, a record of `optimise.forms`, as IR."""
         return self.compilation.program(form)
 
-    def code(self, form: Form) -> Code:
+    def code_of(self, form: Form) -> Code:
         """A form as Python code."""
         return self.compilation.code(form)
 
@@ -145,7 +145,7 @@ class CompiledProgram:
     def bind(self, form: Form, xp: Namespace, wrap: Wrap | None = None, **replaced: Any) -> Module:
         """A form bound to a namespace anew; `wrap`, `replaced` are those of kernel.emit.load."""
         traced = TRACED if xp is TRACING else {}
-        return load(self.code(form), xp, wrap, **{**traced, **replaced})
+        return load(self.code_of(form), xp, wrap, **{**traced, **replaced})
 
     @property
     def nodes(self) -> type[TapeNode]:
@@ -172,7 +172,7 @@ class CompiledProgram:
             >>> print(model.python_source.splitlines()[0])
             def read_data(d, read):
         """
-        return self.code(VALUES).emitted.text
+        return self.code_of(VALUES).emitted.text
 
     @property
     def data_schema(self) -> dict[str, str]:
@@ -221,7 +221,7 @@ class CompiledProgram:
 
     def prepared(self, d: Data, form: Form = VALUES, after: Form | None = None) -> Data:
         """The data with what a form computes of them once, which the form `after` may have done already."""
-        if after is not None and self.code(form).emitted.prepare == self.code(after).emitted.prepare:
+        if after is not None and self.code_of(form).emitted.prepare == self.code_of(after).emitted.prepare:
             return d
         d, module = d.with_values({}), self.load(form, NUMPY)
         with np.errstate(all="ignore"), located(module):

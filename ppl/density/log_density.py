@@ -348,7 +348,7 @@ class LogDensity:
     @cached_property
     def sizes(self) -> LargestArrays:
         """The shapes that an evaluation at the origin works through; of data on disk, how many rows."""
-        code = self.model.code(VALUES)
+        code = self.model.code_of(VALUES)
         if self.on_disk:
             return LargestArrays(code, max(len(x) for x in self.on_disk))
         return sizes_of(code, self.d, self.param_unc_num())

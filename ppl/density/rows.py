@@ -109,7 +109,7 @@ class ByRows(OfPosterior):
     def row_width(self) -> int:
         """How many numbers the largest array of an evaluation has for each row, as far as a few rows show."""
         few = self.minibatch(self.at_hand(np.arange(min(ROW_SPLIT.rows_tried, self.n_at_hand))))
-        sizes = sizes_of(self.posterior.model.code(self.rows), few.data, self.dim)
+        sizes = sizes_of(self.posterior.model.code_of(self.rows), few.data, self.dim)
         return -(-sizes.largest // max(1, len(few.rows)))
 
     @property

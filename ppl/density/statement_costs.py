@@ -56,7 +56,7 @@ def statement_costs(posterior: LogDensity, u: Floats) -> Costs:
         with clock.watching():
             for _ in range(EFFORT.repeats):
                 values_and_grads(lambda v: module.log_joint(posterior.prepared, v, True), blocks)
-    spans = posterior.model.code(GRADIENT).emitted.spans
+    spans = posterior.model.code_of(GRADIENT).emitted.spans
     by_span: dict[Span, float] = defaultdict(float)
     for line, took in clock.seconds.items():
         if line and (span := spans[line - 1]):

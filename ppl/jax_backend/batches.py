@@ -147,7 +147,7 @@ def compiled_by_rows(batches: ByRows, device: Any = None) -> CompiledByRows:
 
 def rows_and_rest(batches: ByRows) -> tuple[Density, Density]:
     """The terms of the rows, and the others."""
-    code = batches.posterior.model.code
+    code = batches.posterior.model.code_of
     return Density(code(for_jax(batches.rows))), Density(code(for_jax(rest_of(batches.split.size))))
 
 

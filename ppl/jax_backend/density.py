@@ -130,7 +130,7 @@ def log_joint_of(code: Code, xp: Namespace, d: Data, u: Any, jacobian: bool, **m
 
 def density_of(model: CompiledProgram) -> Density:
     """The log density of a model, made once."""
-    return model.jax_cache.setdefault("density", Density(model.code(FOR_JAX)))
+    return model.jax_cache.setdefault("density", Density(model.code_of(FOR_JAX)))
 
 
 def prepared(model: CompiledProgram, d: Data) -> Data:

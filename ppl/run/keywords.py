@@ -30,6 +30,7 @@ OTHER_NAMES = {
     "adapt_delta": "delta",
     "target_accept": "delta",
     "max_treedepth": "max_depth",
+    "iter": "num_samples",
     "inits": "init",
     "output_samples": "draws",
     "samples": "draws",
@@ -64,6 +65,11 @@ ELSEWHERE = {
     "threads_per_chain": "cores is the number of processes",
     "fixed_param": "a program without parameters is run by variational()",
     "chain_ids": "chains are numbered from 1",
+    "force_one_process_per_chain": "cores is the number of processes",
+    **dict.fromkeys(
+        ("iter", "tol_obj", "tol_rel_obj", "tol_grad", "tol_rel_grad", "tol_param", "init_alpha"),
+        "the search ends where CmdStan's does by default; an executable of `ppl build` takes it",
+    ),
 }
 """Settings of CmdStanPy without a counterpart, and what to do."""
 
@@ -198,7 +204,7 @@ def _meant(name: str, known: Sequence[str]) -> str | None:
 
 def _advice(name: str, value: object, known: Sequence[str]) -> str:
     """What to write instead of a setting that there is not."""
-    if name in ELSEWHERE:
+    if name in ELSEWHERE and OTHER_NAMES.get(name) not in known:
         return f"{ELSEWHERE[name]}."
     if not (meant := _meant(name, known)):
         return f"it has {', '.join(known)}."

@@ -25,7 +25,7 @@ def compiled(program):
     model, parts = model_of(Path(program)), []
     for form in FORMS:
         try:
-            parts.append(model.code(form).emitted.text)
+            parts.append(model.code_of(form).emitted.text)
         except DrawByDraw as error:
             parts.append(str(error))
     return sha256("".join([*parts, repr(model.lowered), repr(model.traits)]).encode()).hexdigest()

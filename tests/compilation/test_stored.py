@@ -31,7 +31,7 @@ def test_what_is_read_back_is_what_was_written(program):
     assert read(model.traits, model.source) == model.traits
     for form in FORMS:
         try:
-            emitted = model.code(form).emitted
+            emitted = model.code_of(form).emitted
         except DrawByDraw:
             continue
         assert read(emitted, model.source) == emitted

@@ -33,4 +33,4 @@ def test_a_stage_is_what_its_pass_makes(stage: str) -> None:
 
 
 def test_the_text_is_what_is_emitted() -> None:
-    assert BLOCKS["python"] in model_of(BLOCKS["stan"]).code(POINTS_GRADIENT).emitted.text
+    assert BLOCKS["python"] in model_of(BLOCKS["stan"]).code_of(POINTS_GRADIENT).emitted.text

@@ -162,7 +162,12 @@ def test_arviz_gets_chains_and_statistics(chains, tmp_path):
     assert own["s"] == pytest.approx(float(theirs["s"]), abs=1e-6)
     assert own["x.2"] == pytest.approx(float(theirs["x"][1]), abs=1e-6)
     assert float(arviz.ess(inference)["s"]) == pytest.approx(chains.summary()["s"].ess_bulk, rel=1e-6)
-    assert chains.draws_xr()["x"].shape == (2, 200, 2)
+    assert chains.draws_xr()["x"].shape == (2, 200, 2) and [*chains.draws_xr("s")] == ["s"]
+    np.testing.assert_array_equal(
+        arviz.from_cmdstanpy(chains).posterior["x"], inference.posterior["x"]
+    )  # a fit answers CmdStanPy's names
+    with pytest.raises(ppl.ArgumentError, match="draws of the warmup are not stored"):
+        chains.stan_variable("x", inc_warmup=True)
     assert arviz.from_netcdf(chains.save(tmp_path / "nc" / "x.nc")[0]).posterior.sizes["chain"] == 2
 
 

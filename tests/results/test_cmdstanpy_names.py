@@ -92,8 +92,16 @@ def test_inits_of_a_mode_are_the_mode(fit):
     assert mode.create_inits()["mu"] == mode.stan_variable("mu", mean=True) == pytest.approx(0)
 
 
+def test_generated_quantities_of_an_edited_program(fit):
+    edited = PROGRAM.replace("generated quantities {", "generated quantities { vector[2] twice = 2 * b[, 2];")
+    found = ppl.compile_model(edited).condition().generate_quantities(previous_fit=fit)
+    assert list(found) == ["twice", "t:1", "t:2"]
+    np.testing.assert_allclose(found["twice"], 2 * fit["b"][:, :, 1])
+
+
 def test_metadata(fit):
     about = fit.metadata
+    assert about.cmdstan_config["seed"] == about.cmdstan_config["random"]["seed"] == 4
     assert about.cmdstan_config["random"] == {"seed": 4}
     assert about.cmdstan_config["method"]["variational"]["output_samples"] == 20
     assert about.stan_vars["b"] == (2, 2) and about.stan_vars["mu"] == ()

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 from ppl.printable import printable
@@ -35,11 +36,23 @@ class Config:
         return with_defaults(self.arguments)
 
 
+class NestedSettings(dict[str, Any]):
+    """Settings by section, which a name alone finds too: `["seed"]`, as CmdStanPy has them."""
+
+    def __missing__(self, name: str) -> Any:
+        for section in self.values():
+            if isinstance(section, NestedSettings):
+                with suppress(KeyError):
+                    return section[name]
+        raise KeyError(name)
+
+
 @dataclass(frozen=True)
 class Metadata:
     """What was run, by CmdStan's names.
 
-    `cmdstan_config` is the content of its `_config.json`, `stan_vars` the shape of each variable by name.
+    `cmdstan_config` is the content of its `_config.json`, `["random"]["seed"]` or `["seed"]`; `stan_vars`
+    the shape of each variable by name.
     """
 
     cmdstan_config: Mapping[str, Any]

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl import html
-from ppl.arguments import checks
+from ppl.arguments import OF_OTHERS, checks
 from ppl.density.log_density import LogDensity
+from ppl.errors import ArgumentError
 from ppl.files import numbered, replacing, write_whole
 from ppl.kernel.advi.outcome import Listener, silent
 from ppl.kernel.advi.start import Init
@@ -97,6 +98,24 @@ class Chains(VariablesOfDraws):
         if concat_chains:
             return np.concatenate(self._chain_rows)
         return np.stack(self._chain_rows, axis=1)
+
+    @checks
+    def stan_variable(self, name: str, inc_warmup: bool = False) -> Floats:
+        """Draws of one variable, shape (chains * draws, *its own shape): see `Fit.stan_variable`.
+
+        `inc_warmup` is an argument of CmdStanPy, which `az.from_cmdstanpy` passes.
+
+        Raises:
+            UnknownName: there is no variable of that name; a KeyError that lists those that there are.
+            ArgumentError: draws of the warmup are asked for, which are not stored.
+
+        Example:
+            >>> chains.stan_variable("theta").shape
+            (100, 8)
+        """
+        if inc_warmup:
+            raise ArgumentError(f"inc_warmup is True, but {OF_OTHERS['inc_warmup']}")
+        return super().stan_variable(name)
 
     @property
     def chains(self) -> int:

@@ -39,7 +39,7 @@ from ppl.results.files.arviz import (
     to_xarray,
 )
 from ppl.results.files.axes import Axes, AxisNames, Coords, Dims
-from ppl.results.files.config import Config, Metadata, as_json
+from ppl.results.files.config import Config, Metadata, NestedSettings, as_json
 from ppl.results.files.declared_axes import declared_axes
 from ppl.results.report.log_lik import POINTWISE, LogLik, of_draws
 from ppl.results.report.style import TableStyle
@@ -588,10 +588,15 @@ class VariablesOfDraws(api.Members, ABC):
         return pandas.DataFrame(rows, columns=labels, copy=True)
 
     @checks
-    def draws_xr(self, coords: Coords = {}, dims: Dims = {}) -> "xarray.Dataset":  # noqa: B006
+    def draws_xr(
+        self,
+        vars: str | Sequence[str] | None = None,
+        coords: Coords = {},  # noqa: B006
+        dims: Dims = {},  # noqa: B006
+    ) -> "xarray.Dataset":
         """The draws as an xarray Dataset with the dimensions chain, draw, and each variable's own.
 
-        `coords` and `dims` are as in `to_arviz`. Needs xarray.
+        `vars` names variables, None for all. `coords` and `dims` are as in `to_arviz`. Needs xarray.
 
         Raises:
             MissingPackage: xarray is not installed.
@@ -601,7 +606,8 @@ class VariablesOfDraws(api.Members, ABC):
             {'chain': 1, 'draw': 1000, 'school': 8}
         """
         axes = self._axes(coords, dims)
-        dataset = to_xarray(self._chain_rows, self.column_names, self.about, axes)
+        names, at = self._columns(vars)
+        dataset = to_xarray([rows[:, at] for rows in self._chain_rows], names, self.about, axes)
         return self._with_integers(dataset)
 
     @checks
@@ -660,7 +666,8 @@ class VariablesOfDraws(api.Members, ABC):
             ((8,), 1)
         """
         shapes = {v.name: v.shape for v in self.posterior.declared(include_tp=True, include_gq=True)}
-        return Metadata(json.loads(as_json(self.config({}))), shapes)
+        settings = json.loads(as_json(self.config({})), object_hook=NestedSettings)
+        return Metadata(settings, shapes)
 
     @checks
     def config(self, arguments: ArgumentValues, started: str = "") -> Config:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from ppl import html
+from ppl import api, html
 from ppl.errors import first_few
 from ppl.kernel.draws.columns import Floats
 from ppl.methods.diagnose.level import Level
@@ -41,7 +41,7 @@ NOT_ADDED = (
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Loo:
+class Loo(api.OthersNames):
     """The expected log predictive density (ELPD) of rows of data left out one by one, in nats.
 
     `names` are those of the rows, `elpds` and `khats` (rows,) the term of each and how far it can be relied

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from ppl import html
+from ppl import api, html
 from ppl.errors import UnknownName
 from ppl.kernel.draws.columns import Floats, in_columns
 from ppl.kernel.draws.names import NO_LABELS, Labels
@@ -114,7 +114,7 @@ class Row:
 
 
 @dataclass(frozen=True, repr=False)
-class Summary:
+class Summary(api.OthersNames):
     """The rows of a summary table, in the order of the columns or by name; `level` is that of the verdict.
 
     It is printed with `labels`, and with `transform`, the name of a function of the draws.

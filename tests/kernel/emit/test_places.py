@@ -47,7 +47,7 @@ def posterior(i: int) -> ppl.Posterior:
 
 
 def test_every_statement_is_remembered() -> None:
-    emitted = ppl.compile_model(PROGRAM).code(VALUES).emitted
+    emitted = ppl.compile_model(PROGRAM).code_of(VALUES).emitted
     lines = emitted.text.splitlines()
     assert len(emitted.spans) >= len(lines)
     behind = {span.line: text for span, text in zip(emitted.spans, lines, strict=False) if span}

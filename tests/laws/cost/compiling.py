@@ -21,7 +21,7 @@ def compiled(program: str) -> None:
     """All that a program needs to be run at a point, at many, and for all draws."""
     model = model_of(program)
     for form in (VALUES, GRADIENT, POINTS_GRADIENT, DRAWS):
-        model.code(form)
+        model.code_of(form)
 
 
 def growth_of_compiling(name: str) -> Growth:
