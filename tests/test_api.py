@@ -23,6 +23,10 @@ CLASSES = {"Summary": Summary, "ChainSummary": ChainSummary, "Loo": Loo}
 """Those that answer names of other tools, and are no members of the list."""
 
 
+def fields_of(kind):
+    return {*dir(CLASSES[kind]), *inspect.get_annotations(CLASSES[kind])}
+
+
 def names():
     return [(kind, name) for kind, topics in MEMBERS.items() for topic in topics.values() for name in topic]
 
@@ -79,7 +83,7 @@ def test_what_other_names_are_written_as_is_there():
         own = {
             "ppl": set(dir(ppl)),
             "fit": set(members("Fit")),
-            "{thing}": set(dir(CLASSES[kind]) if kind in CLASSES else members(kind.replace("ppl", "Fit"))),
+            "{thing}": set(fields_of(kind) if kind in CLASSES else members(kind.replace("ppl", "Fit"))),
         }
         for way in names.values():
             assert all(

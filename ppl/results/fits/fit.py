@@ -405,8 +405,8 @@ class Fit(VariablesOfDraws):
         Mean, sd and quantiles have standard errors, `se`, `se_sd`, `se_q5`, ...: Monte Carlo error and that
         of the approximation. It prints the digits that these leave known, or `sig_figs` significant ones. Of
         another `interval`, 0.95 from the 2.5% to the 97.5% quantile, or with `hdi` the shortest interval,
-        the ends of a row are `lower` and `upper`. `transform` is a function of draws that is summarised in
-        their place: `np.exp` for odds ratios.
+        the ends of a row are `lower` and `upper`. `transform` is a function of the draws (draws, columns)
+        whose values are summarised: `np.exp` for odds ratios.
 
         Raises:
             ArgumentError: `interval` is not between 0 and 1, or there are no digits.
