@@ -10,7 +10,8 @@ from ppl.data import Frame, Inputs, load_data, merged, unread
 from ppl.density import compiled_program
 from ppl.density.compiled_program import conditioned
 from ppl.errors import DataWarning, warn_caller
-from ppl.kernel.draws.columns import Floats, reshape, variables
+from ppl.floats import Floats
+from ppl.kernel.draws.columns import reshape, variables
 from ppl.methods.run.settings import Backend, SbcAlgorithm, SbcSettings
 from ppl.posterior import Posterior
 from ppl.records import dataclass

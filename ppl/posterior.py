@@ -9,8 +9,8 @@ from ppl import api, html
 from ppl.arguments import checks
 from ppl.density import log_density
 from ppl.density.discrete import most_probable, probabilities
-from ppl.density.log_density import Floats
 from ppl.errors import PoorFitWarning, warn_caller
+from ppl.floats import Floats
 from ppl.kernel.advi.gaussian import hessian
 from ppl.kernel.draws.columns import reshape, variables
 from ppl.methods.diagnose.level import Level

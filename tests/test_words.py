@@ -55,3 +55,8 @@ def test_a_class_name_has_at_most_two_meanings() -> None:
         name for file in FILES for name in re.findall(r"^class (\w+)", file.read_text("utf-8"), re.MULTILINE)
     )
     assert [name for name, count in names.items() if count > 2] == ["Program"]
+
+
+def test_arrays_of_real_numbers_have_one_name_and_one_place() -> None:
+    aliases = (re.findall(r"^(\w+) = NDArray\[np.float64\]$", f.read_text("utf-8"), re.M) for f in FILES)
+    assert [name for names in aliases for name in names] == ["Floats"]

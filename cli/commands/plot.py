@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ppl.data import Inputs
-    from ppl.kernel.draws.columns import Floats
+    from ppl.floats import Floats
     from ppl.posterior import Posterior
     from ppl.results.files.read_csv import DrawsFile
     from ppl.results.fits.scenarios import Effects

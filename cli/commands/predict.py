@@ -26,7 +26,7 @@ from ppl.results.report.style import USUAL, TableStyle
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ppl.kernel.draws.columns import Floats
+    from ppl.floats import Floats
     from ppl.posterior import Posterior
     from ppl.results.files.read_csv import DrawsFile
     from ppl.results.fits.expected import ExpectedValues

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ppl.arrays import NUMPY
-from ppl.kernel.draws.columns import Floats
+from ppl.floats import Floats
 from ppl.results.pictures.canvas import COLOURS, WIDE_LOOK, figure_of, panels, styled, svg
 from ppl.stdlib.distributions.table import DISTRIBUTIONS
 from ppl.stdlib.record import Distribution

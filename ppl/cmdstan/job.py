@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ppl.density.log_density import Floats
 from ppl.errors import InferenceError
 from ppl.files import beside, numbered, write_whole
+from ppl.floats import Floats
 from ppl.kernel.advi.context import Streams
 from ppl.kernel.advi.start import start_point
 from ppl.kernel.advi.target import Target

@@ -8,8 +8,9 @@ import numpy as np
 
 from ppl.density.compiled_program import CompiledProgram
 from ppl.errors import DataError, first_few
+from ppl.floats import Floats
 from ppl.kernel.density.expected import written
-from ppl.kernel.density.layout import Data, Floats
+from ppl.kernel.density.layout import Data
 from ppl.kernel.draws.names import Sized, dotted
 from ppl.stdlib.constraints.sentences import position
 

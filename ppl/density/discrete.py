@@ -10,7 +10,7 @@ from ppl.data import Inputs
 from ppl.density.completions import completed_draws
 from ppl.density.log_density import LogDensity
 from ppl.errors import InferenceError
-from ppl.kernel.density.layout import Floats
+from ppl.floats import Floats
 
 if TYPE_CHECKING:
     from ppl.structure.discrete.rewrite import Summed

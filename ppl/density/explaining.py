@@ -8,7 +8,8 @@ import numpy as np
 from ppl.arrays import AUTOGRAD, NUMPY, values_and_grads
 from ppl.density.compiled_program import CompiledProgram
 from ppl.errors import PPLError
-from ppl.kernel.density.layout import Data, Floats
+from ppl.floats import Floats
+from ppl.kernel.density.layout import Data
 from ppl.kernel.emit.located import located
 from ppl.optimise.forms import VALUES
 from ppl.optimise.watch import NO_START_HELPS, LocatedTerms, NotFinite, Watch, blame_gradient, unmoved

@@ -21,6 +21,7 @@ from ppl.density.log_joint import TARGET, UNNORMALISED, LogJoint
 from ppl.density.many_points import BATCH, LargestArrays, in_batches, sizes_of
 from ppl.density.updated import Earlier, UpdatedJoint, updated_joint
 from ppl.errors import ArgumentError, InferenceError, Rejection
+from ppl.floats import Floats
 from ppl.kernel.advi.target import Axis, Kinds, Target
 from ppl.kernel.density.layout import Data, free_names, parameters_of
 from ppl.kernel.density.reading import leaves
@@ -35,7 +36,6 @@ from ppl.source import SourceText
 from ppl.stdlib.constraints.bounds import LOWER, UPPER
 from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
 
-Floats = NDArray[np.float64]
 VariableValues = dict[str, Any]
 
 

@@ -13,7 +13,8 @@ from ppl.density import many_points as many
 from ppl.density.compiled_program import CompiledProgram
 from ppl.density.tapes import Tapes
 from ppl.errors import InferenceError, Rejection
-from ppl.kernel.density.layout import Data, Floats
+from ppl.floats import Floats
+from ppl.kernel.density.layout import Data
 from ppl.kernel.emit.located import located, not_traceable
 from ppl.kernel.emit.runtime import joined
 from ppl.memory import ARRAY_SIZES, available

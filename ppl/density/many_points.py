@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 from ppl.arrays import NUMPY, Namespace, TapeNode
 from ppl.density.tapes import Tapes
 from ppl.errors import PPLError, Rejection
-from ppl.kernel.density.layout import Data, Floats
+from ppl.floats import Floats
+from ppl.kernel.density.layout import Data
 from ppl.kernel.emit import runtime
 from ppl.kernel.emit.load import BUILTINS, Code, Module, load
 from ppl.kernel.emit.located import located

@@ -17,8 +17,9 @@ from ppl.density.log_density import LogDensity, OfPosterior
 from ppl.density.log_joint import Forms, LogJoint
 from ppl.density.many_points import sizes_of
 from ppl.errors import InferenceError
+from ppl.floats import Floats
 from ppl.kernel.advi.target import Target
-from ppl.kernel.density.layout import Data, Floats, Rows
+from ppl.kernel.density.layout import Data, Rows
 from ppl.optimise.forms import ARRAYS, Form, rest_of, rows_of, rows_on_sides
 from ppl.optimise.passes.one_side import Sides, sides_of
 from ppl.optimise.passes.split_rows import RowSplit, row_sizes, split_rows

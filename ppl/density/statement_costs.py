@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ppl.arrays import AUTOGRAD, values_and_grads
-from ppl.density.log_density import Floats, LogDensity
+from ppl.density.log_density import LogDensity
+from ppl.floats import Floats
 from ppl.optimise.forms import GRADIENT
 from ppl.records import dataclass, field
 from ppl.source import Span

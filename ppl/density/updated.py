@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl.density.log_joint import LogJoint, Moving
+from ppl.floats import Floats
 from ppl.kernel.advi.target import Known
-from ppl.kernel.density.layout import Floats
 from ppl.records import dataclass, replace
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl.density.rows import ByRows
+from ppl.floats import Floats
 from ppl.jax_backend.data import DataShape, split
 from ppl.jax_backend.density import Density, Functions, module_for
 from ppl.jax_backend.namespace import JAX
@@ -23,7 +24,6 @@ from ppl.optimise.forms import for_jax, rest_of
 from ppl.optimise.passes.split_rows import RowSplit
 from ppl.records import dataclass, replace
 
-Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 CACHED_ROWS = 2**19

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import jax
 import numpy as np
-from numpy.typing import NDArray
 
 from ppl.density.log_density import LogDensity, OfPosterior
 from ppl.errors import PPLError
+from ppl.floats import Floats
 from ppl.jax_backend.data import BAKED, split
 from ppl.jax_backend.density import Functions, density_of, prepared
 from ppl.jax_backend.iterations import Ahead, FusedParts, packed, unpacked
@@ -21,8 +21,6 @@ from ppl.kernel.advi.optimise import Algorithm, Run
 from ppl.kernel.advi.subsampling import Rows
 from ppl.records import dataclass
 from ppl.source import Span
-
-Floats = NDArray[np.float64]
 
 UNTRACEABLE = (NotTraceable, PPLError, IndexError, TypeError, ValueError, AttributeError, NotImplementedError)
 """What tracing a program raises that does with numbers what JAX cannot."""

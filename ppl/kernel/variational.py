@@ -5,11 +5,11 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ppl.floats import Floats
 from ppl.kernel.advi.algorithm_1 import Approximation, Settings, algorithm_1
 from ppl.kernel.advi.families.family import Family
 from ppl.kernel.advi.families.full_rank import FullRank
 from ppl.kernel.advi.families.mean_field import MeanField
-from ppl.kernel.advi.target import Array
 from ppl.kernel.density.log_density import conditioned
 from ppl.kernel.draws.names import column_names
 from ppl.kernel.draws.stan_csv import csv_lines
@@ -61,8 +61,8 @@ class Draws:
     """Draws of all variables: `rows` (draws, columns), and `mean` (columns,) at the mean of q."""
 
     columns: tuple[str, ...]
-    mean: Array
-    rows: Array
+    mean: Floats
+    rows: Floats
     q: Approximation
 
     def csv_lines(self) -> Iterator[str]:

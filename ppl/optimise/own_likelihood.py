@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from ppl.arrays import AUTOGRAD, Array, combs, pullback
+from ppl.floats import Floats
 from ppl.optimise.solver_functions import ProgramField, Pull
 from ppl.records import dataclass
 from ppl.stdlib.laplace.own import Curve
-from ppl.stdlib.solvers.field import DrawNumbers, Floats
+from ppl.stdlib.solvers.field import DrawNumbers
 
 Scalars = Callable[[Array], Array]
 """From theta (draws, n) one number for each draw."""

@@ -13,8 +13,9 @@ import numpy as np
 from autograd.tracer import isbox
 
 from ppl.arrays import AUTOGRAD, NUMPY, Array, Namespace, combs, inexact, pullback, with_vjps
+from ppl.floats import Floats
 from ppl.records import dataclass
-from ppl.stdlib.solvers.field import DrawNumbers, Floats, Rate
+from ppl.stdlib.solvers.field import DrawNumbers, Rate
 
 AnyFunction = Callable[..., Any]
 Pull = Callable[[Floats], list[Any]]

@@ -10,8 +10,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.density.log_density import Floats, LogDensity
+from ppl.density.log_density import LogDensity
 from ppl.errors import InferenceError
+from ppl.floats import Floats
 from ppl.kernel.density.layout import Positions
 from ppl.run import improper_lines
 from ppl.system.threads import as_many_threads_as_pay

@@ -6,7 +6,8 @@ parameters, and tried: the log density must not change along it, however far, an
 
 import numpy as np
 
-from ppl.density.log_density import Floats, LogDensity
+from ppl.density.log_density import LogDensity
+from ppl.floats import Floats
 from ppl.kernel.density.reading import leaves
 from ppl.records import dataclass
 

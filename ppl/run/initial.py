@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ppl.density.log_density import Floats, LogDensity
+from ppl.density.log_density import LogDensity
 from ppl.density.updated import positions
 from ppl.errors import DataError
 from ppl.files import require_file
+from ppl.floats import Floats
 from ppl.kernel.advi.start import Init, Warm
 from ppl.kernel.draws.names import unflatten
 from ppl.run.checksum import checked_record, damage_reported, require_types

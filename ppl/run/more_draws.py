@@ -2,7 +2,8 @@
 
 from typing import Self
 
-from ppl.density.log_density import Floats, LogDensity
+from ppl.density.log_density import LogDensity
+from ppl.floats import Floats
 from ppl.kernel.advi.context import Streams, stream
 from ppl.kernel.advi.elbo import draws_with_density
 from ppl.kernel.advi.families.family import Family

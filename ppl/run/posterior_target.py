@@ -9,8 +9,9 @@ from ppl.density.log_density import LogDensity, OfPosterior
 from ppl.density.log_joint import LogJoint, Moving
 from ppl.density.many_points import BATCH
 from ppl.density.updated import UpdatedJoint
+from ppl.floats import Floats
 from ppl.kernel.advi.target import Forwarding, Known, Target
-from ppl.kernel.density.layout import Floats, Rows
+from ppl.kernel.density.layout import Rows
 from ppl.kernel.draws.names import variable_of
 from ppl.records import dataclass, replace
 

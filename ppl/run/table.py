@@ -5,8 +5,9 @@ from time import perf_counter
 
 import numpy as np
 
-from ppl.density.log_density import Floats, LogDensity
+from ppl.density.log_density import LogDensity
 from ppl.errors import InferenceError, PPLError
+from ppl.floats import Floats
 from ppl.kernel.advi.outcome import Listener, Phase, Progress, silent
 from ppl.records import dataclass, replace
 from ppl.run.memory_needed import require_memory_of_rows

@@ -4,8 +4,9 @@ from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
 
-from ppl.density.log_density import Floats, LogDensity
+from ppl.density.log_density import LogDensity
 from ppl.errors import InferenceError
+from ppl.floats import Floats
 from ppl.kernel.advi.outcome import Listener, Phase, Progress
 from ppl.kernel.advi.target import Forwarding, Target
 from ppl.methods.correct.draw_source import DrawSource

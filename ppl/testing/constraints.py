@@ -7,9 +7,10 @@ import numpy as np
 from numpy.testing import assert_allclose
 
 from ppl.arrays import AUTOGRAD, NUMPY, Array, Namespace, value_and_grad
+from ppl.floats import Floats
 from ppl.records import dataclass
 from ppl.stdlib.constraints.record import Constraint, Shape
-from ppl.testing.law import Floats, Law, jacobian
+from ppl.testing.law import Law, jacobian
 
 FREE = 1.5
 """Free numbers are drawn from (-FREE, FREE), where an inverse loses few digits."""

@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 
 from ppl.arrays import AUTOGRAD, NUMPY, Namespace
 from ppl.errors import ArgumentError
+from ppl.floats import Floats
 from ppl.records import dataclass
 from ppl.stdlib.library import refuse_distribution
 from ppl.stdlib.record import Distribution, Impl
 from ppl.stdlib.supports import SUPPORTS
-from ppl.testing.law import Floats, Law, elementwise_slope, gradient
+from ppl.testing.law import Law, elementwise_slope, gradient
 from ppl.testing.tails import Parameters, assert_tails, values_text
 
 SCALARS = {"reals", "ints", "real", "int"}

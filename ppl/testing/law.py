@@ -6,12 +6,10 @@ from contextlib import contextmanager
 from typing import Any, Generic, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ppl.arrays import AUTOGRAD, Namespace, value_and_grad
+from ppl.floats import Floats
 from ppl.records import dataclass
-
-Floats = NDArray[np.float64]
 
 STEP = 3e-4
 """A step of a finite difference."""

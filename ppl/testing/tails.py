@@ -14,10 +14,11 @@ import scipy.special
 from numpy.testing import assert_allclose
 
 from ppl.arrays import NUMPY, Namespace
+from ppl.floats import Floats
 from ppl.records import dataclass
 from ppl.stdlib.record import Distribution, Impl
 from ppl.stdlib.supports import SUPPORTS
-from ppl.testing.law import Floats, elementwise_slope, gradient
+from ppl.testing.law import elementwise_slope, gradient
 
 Parameters = Sequence[float | int]
 

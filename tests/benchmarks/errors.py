@@ -12,12 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import norm
 
+from ppl.floats import Floats
 from ppl.records import dataclass
-
-Floats = NDArray[np.float64]
 
 CHECKS = ("mean", "sd", "q05", "q95")
 LIMITS = {"mean": 0.2, "sd": 0.2, "q05": 0.3, "q95": 0.3}

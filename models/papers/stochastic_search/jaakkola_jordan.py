@@ -4,9 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ppl.floats import Floats
 from ppl.kernel.advi.estimators.stochastic_search import Quadratic
 from ppl.kernel.advi.families.family import Family
-from ppl.kernel.advi.target import Array, Target
+from ppl.kernel.advi.target import Target
 
 
 @dataclass(frozen=True)
@@ -17,11 +18,11 @@ class JaakkolaJordan:
     The target whose gradients it steadies must be that regression.
     """
 
-    x: Array
-    y: Array
+    x: Floats
+    y: Floats
     prior_precision: float = 1.0
 
-    def __call__(self, target: Target, family: Family, params: Array) -> Quadratic:
+    def __call__(self, target: Target, family: Family, params: Floats) -> Quadratic:
         mean = family.mean(params)
         second_moment = family.covariance(params) + np.outer(mean, mean)
         xi = np.sqrt(np.einsum("ij,jk,ik->i", self.x, second_moment, self.x))
@@ -33,8 +34,8 @@ class JaakkolaJordan:
         return Quadratic(np.zeros(dim), value, self.x.T @ (self.y - 0.5), bound)
 
 
-def _slack(xi: Array) -> Array:
+def _slack(xi: Floats) -> Floats:
     """lambda(xi) = tanh(xi / 2) / (4 xi), which is 1/8 at 0."""
     safe = np.maximum(xi, 1e-8)
-    slack: Array = np.tanh(safe / 2) / (4 * safe)
+    slack: Floats = np.tanh(safe / 2) / (4 * safe)
     return slack

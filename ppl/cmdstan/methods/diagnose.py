@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from ppl.cmdstan.job import Job
-from ppl.density.log_density import Floats
 from ppl.files import write_whole
+from ppl.floats import Floats
 from ppl.kernel.advi.target import Target
 from ppl.results.files.config import comment_lines
 from ppl.run.posterior_target import PosteriorTarget

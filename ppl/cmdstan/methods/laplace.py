@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 
 from ppl.cmdstan.job import Job, read_rows
-from ppl.density.log_density import Floats
 from ppl.errors import InferenceError
+from ppl.floats import Floats
 from ppl.kernel.advi.gaussian import Gaussian, gaussian_at
 from ppl.posterior import Posterior
 from ppl.results.fits.log_prob import read_points, unconstrained_of

@@ -4,8 +4,8 @@ import numpy as np
 
 from ppl.cmdstan.job import Job
 from ppl.data import load_data
-from ppl.density.log_density import Floats
 from ppl.errors import InferenceError
+from ppl.floats import Floats
 from ppl.results.fits.log_prob import read_points
 from ppl.run.posterior_target import PosteriorTarget
 

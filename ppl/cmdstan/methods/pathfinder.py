@@ -9,9 +9,9 @@ import numpy as np
 from ppl.cmdstan.job import Job
 from ppl.cmdstan.outputs import path_file
 from ppl.cmdstan.words import in_stans_words
-from ppl.density.log_density import Floats
 from ppl.errors import DataError, InferenceError
 from ppl.files import numbered
+from ppl.floats import Floats
 from ppl.methods.correct.balanced_resampling import balanced
 from ppl.methods.diagnose.psis import psis
 from ppl.methods.initialise.pathfinder import Pathfinder, mixture_log_density, pathfinder

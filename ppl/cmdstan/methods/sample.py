@@ -10,10 +10,10 @@ from ppl.cmdstan.job import Job
 from ppl.cmdstan.nuts.sampler import DualAveraging, Plan, Sampled, Schedule, sample
 from ppl.cmdstan.outputs import files_of_chains
 from ppl.data import load_data
-from ppl.density.log_density import Floats
 from ppl.errors import DataError, InferenceError
 from ppl.files import beside, write_whole
-from ppl.kernel.advi.target import Array, Forwarding, Target
+from ppl.floats import Floats
+from ppl.kernel.advi.target import Forwarding, Target
 from ppl.methods.nuts.chain import Chain, NutsDraws
 from ppl.methods.run.settings import SampleSettings
 from ppl.optimise.watch import IN_DOMAIN
@@ -104,7 +104,7 @@ def _nuts(job: Job, number: int, file: Path, latent: Path | None) -> None:
         write_whole(beside(file, "metric"), [metric_json(chain.inverse_metric, chain.stepsize)])
 
 
-def _written(job: Job, warmup: int, draws: int) -> Array:
+def _written(job: Job, warmup: int, draws: int) -> Floats:
     """The positions of the draws to write: every `thin`th, those of the warmup only if it is saved."""
     thin = job["sample.thin"]
     saved = range(0, warmup if job["sample.save_warmup"] else 0, thin)
@@ -129,7 +129,7 @@ class Rejecting(Forwarding):
     target: Target
     left: int = MOST_EXPLAINED
 
-    def log_density_gradient(self, u: Array) -> tuple[float, Array]:
+    def log_density_gradient(self, u: Floats) -> tuple[float, Floats]:
         value, gradient = self.target.log_density_gradient(u)
         if self.left and not (np.isfinite(value) and np.isfinite(gradient).all()):
             self.left -= 1
@@ -184,7 +184,7 @@ def _plan(job: Job, dim: int, number: int) -> Plan:
     )
 
 
-def _metric(job: Job, dim: int, number: int) -> Array:
+def _metric(job: Job, dim: int, number: int) -> Floats:
     """The inverse metric to start with: that of the file, or the unit one.
 
     Raises:

@@ -6,7 +6,8 @@ from math import exp, log, nan
 import numpy as np
 
 from ppl.cmdstan.nuts.trajectory import Hamiltonian, Metric, Position, Transition, first_step, transition
-from ppl.kernel.advi.target import Array, Target
+from ppl.floats import Floats
+from ppl.kernel.advi.target import Target
 from ppl.methods.nuts.chain import STATISTICS, Chain, NutsDraws
 from ppl.records import dataclass, field
 from ppl.results.fits.metric import covariance_of
@@ -99,7 +100,7 @@ class Plan:
 
     warmup: int
     draws: int
-    metric: Array
+    metric: Floats
     stepsize: float = 1.0
     jitter: float = 0.0
     max_depth: int = 10
@@ -114,8 +115,8 @@ class Sampled:
     """A chain, and the momenta and gradients (draws, dim) at its draws, warmup included."""
 
     chain: Chain
-    momenta: Array
-    gradients: Array
+    momenta: Floats
+    gradients: Floats
 
 
 @dataclass(eq=False)
@@ -185,7 +186,7 @@ def _statistics(new: Transition, step: float) -> tuple[float, ...]:
 
 def sample(
     target: Target,
-    start: Array,
+    start: Floats,
     plan: Plan,
     rng: np.random.Generator,
     report: Callable[[int], None] = lambda count: None,

@@ -10,17 +10,18 @@ from math import exp, inf, isfinite, log, log1p
 
 import numpy as np
 
-from ppl.kernel.advi.target import Array, Target
+from ppl.floats import Floats
+from ppl.kernel.advi.target import Target
 
 
 @dataclass(frozen=True, eq=False)
 class Metric:
     """`inverse` is the inverse metric: its diagonal (dim,), or the whole (dim, dim)."""
 
-    inverse: Array
+    inverse: Floats
 
     @cached_property
-    def root(self) -> Array:
+    def root(self) -> Floats:
         """R with R R' the metric: its diagonal (dim,), or (dim, dim).
 
         Raises:
@@ -30,12 +31,12 @@ class Metric:
             return np.asarray(self.inverse**-0.5)
         return np.asarray(np.linalg.inv(np.linalg.cholesky(self.inverse)).T)
 
-    def momentum(self, rng: np.random.Generator) -> Array:
+    def momentum(self, rng: np.random.Generator) -> Floats:
         """A draw (dim,) from the normal that has the metric as its covariance."""
         z = rng.standard_normal(len(self.inverse))
         return self.root * z if self.inverse.ndim == 1 else self.root @ z
 
-    def velocity(self, momentum: Array) -> Array:
+    def velocity(self, momentum: Floats) -> Floats:
         """The change of the position (dim,) in a unit of time."""
         return self.inverse * momentum if self.inverse.ndim == 1 else self.inverse @ momentum
 
@@ -48,9 +49,9 @@ MOST_ENERGY_ERROR = 1000.0
 class Position:
     """A point (dim,) with its log density and gradient; -inf off the support."""
 
-    u: Array
+    u: Floats
     value: float
-    gradient: Array
+    gradient: Floats
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -58,8 +59,8 @@ class PhasePoint:
     """A position in phase space: its momentum (dim,), velocity (dim,) and energy."""
 
     at: Position
-    momentum: Array
-    velocity: Array
+    momentum: Floats
+    velocity: Floats
     energy: float
 
 
@@ -73,7 +74,7 @@ class TrajectoryTree:
 
     first: PhasePoint
     last: PhasePoint
-    momenta: Array
+    momenta: Floats
     chosen: PhasePoint
     log_weight: float
     acceptance: float
@@ -104,12 +105,12 @@ class Hamiltonian:
     target: Target
     metric: Metric
 
-    def position(self, u: Array) -> Position:
+    def position(self, u: Floats) -> Position:
         value, gradient = self.target.log_density_gradient(u)
         inside = isfinite(value) and np.isfinite(gradient).all()
         return Position(u, float(value) if inside else -inf, gradient)
 
-    def state(self, at: Position, momentum: Array) -> PhasePoint:
+    def state(self, at: Position, momentum: Floats) -> PhasePoint:
         velocity = self.metric.velocity(momentum)
         return PhasePoint(at, momentum, velocity, 0.5 * float(momentum @ velocity) - at.value)
 
@@ -172,7 +173,7 @@ def joined(
     )
 
 
-def turns(before: TrajectoryTree, after: TrajectoryTree, momenta: Array) -> bool:
+def turns(before: TrajectoryTree, after: TrajectoryTree, momenta: Floats) -> bool:
     """Whether the ends of the whole stretch, or those of a half and the next state, approach each other."""
     return (
         approach(before.first, after.last, momenta)
@@ -181,7 +182,7 @@ def turns(before: TrajectoryTree, after: TrajectoryTree, momenta: Array) -> bool
     )
 
 
-def approach(first: PhasePoint, last: PhasePoint, momenta: Array) -> bool:
+def approach(first: PhasePoint, last: PhasePoint, momenta: Floats) -> bool:
     return not (float(first.velocity @ momenta) > 0 and float(last.velocity @ momenta) > 0)
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from ppl.errors import DataError
-from ppl.kernel.draws.columns import Floats, bracketed
+from ppl.floats import Floats
+from ppl.kernel.draws.columns import bracketed
 from ppl.methods.nuts.diagnostics import CHAINS, Judged, higher
 from ppl.results.files.read_csv import DrawsFile
 from ppl.results.files.readers import read_all

@@ -4,6 +4,7 @@ from functools import partial
 
 import numpy as np
 
+from ppl.floats import Floats
 from ppl.kernel.advi.context import Context
 from ppl.kernel.advi.elbo import points_with_density
 from ppl.kernel.advi.estimators.reparameterised import reparameterised
@@ -15,7 +16,7 @@ from ppl.kernel.advi.start import start_point
 from ppl.kernel.advi.steps.adaptive import AdviSequence
 from ppl.kernel.advi.steps.step_rule import Last
 from ppl.kernel.advi.stopping.relative_elbo import RelativeElbo
-from ppl.kernel.advi.target import Array, Target
+from ppl.kernel.advi.target import Target
 from ppl.records import dataclass
 
 TRIES_A_WRITTEN_DRAW = 100
@@ -48,16 +49,16 @@ class Approximation:
     """
 
     family: Family
-    params: Array
+    params: Floats
     eta: float
     outcome: Outcome
     trace: tuple[TracePoint, ...]
-    u: Array
-    log_p: Array
-    log_q: Array
+    u: Floats
+    log_p: Floats
+    log_q: Floats
 
     @property
-    def mean(self) -> Array:
+    def mean(self) -> Floats:
         """That of q (dim,)."""
         return self.family.mean(self.params)
 

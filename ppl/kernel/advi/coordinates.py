@@ -5,7 +5,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.kernel.advi.target import Array, Forwarding, Target
+from ppl.floats import Floats
+from ppl.kernel.advi.target import Forwarding, Target
 from ppl.kernel.advi.triangular import composed, diagonal_of, solved, times, transposed_times
 from ppl.records import dataclass, replace
 
@@ -20,53 +21,53 @@ class Scaled(Forwarding):
     """
 
     target: Target
-    centre: Array
-    factor: Array
+    centre: Floats
+    factor: Floats
 
     @cached_property
     def log_jacobian(self) -> float:
         return float(np.log(diagonal_of(self.factor)).sum())
 
-    def to_u(self, v: Array) -> Array:
+    def to_u(self, v: Floats) -> Floats:
         """The points u (..., dim) that stand for v (..., dim)."""
         return self.centre + times(self.factor, v)
 
-    def to_v(self, u: Array) -> Array:
+    def to_v(self, u: Floats) -> Floats:
         """The points v (n, dim) that stand for u (n, dim)."""
         return solved(self.factor, u - self.centre)
 
-    def log_density(self, v: Array) -> float:
+    def log_density(self, v: Floats) -> float:
         return self.target.log_density(self.to_u(v)) + self.log_jacobian
 
-    def log_density_gradient(self, v: Array) -> tuple[float, Array]:
+    def log_density_gradient(self, v: Floats) -> tuple[float, Floats]:
         value, gradient = self.target.log_density_gradient(self.to_u(v))
         return value + self.log_jacobian, self.pulled_back(gradient)
 
-    def log_densities(self, vs: Array) -> Array:
+    def log_densities(self, vs: Floats) -> Floats:
         return self.target.log_densities(self.to_u(vs)) + self.log_jacobian
 
-    def log_density_gradients(self, vs: Array) -> tuple[Array, Array]:
+    def log_density_gradients(self, vs: Floats) -> tuple[Floats, Floats]:
         values, gradients = self.target.log_density_gradients(self.to_u(vs))
         return values + self.log_jacobian, self.pulled_back(gradients)
 
-    def gradients_alone(self, vs: Array) -> Array:
+    def gradients_alone(self, vs: Floats) -> Floats:
         return self.pulled_back(self.target.gradients_alone(self.to_u(vs)))
 
-    def pulled_back(self, gradient: Array) -> Array:
+    def pulled_back(self, gradient: Floats) -> Floats:
         """Gradients in v (..., dim) from those in u."""
         return transposed_times(self.factor, gradient)
 
     def of_points(self, places: NDArray[np.intp]) -> "Scaled":
         return replace(self, target=self.target.of_points(places))
 
-    def explain(self, v: Array) -> str:
+    def explain(self, v: Floats) -> str:
         return self.target.explain(self.to_u(v))
 
     def for_many_points(self, points: int) -> "Scaled":
         return replace(self, target=self.target.for_many_points(points))
 
 
-def rescaled(target: Target, factor: Array) -> Scaled:
+def rescaled(target: Target, factor: Floats) -> Scaled:
     """The target over x, where its own points are factor x; one product to its points though it is Scaled.
 
     `factor` is a lower-triangular matrix (dim, dim), or its diagonal (dim,).

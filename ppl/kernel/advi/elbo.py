@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl.errors import InferenceError
+from ppl.floats import Floats
 from ppl.kernel.advi.families.family import Family
 from ppl.kernel.advi.parts import row_parts
-from ppl.kernel.advi.target import Array, Target, blame
+from ppl.kernel.advi.target import Target, blame
 
 TRIES_A_DRAW = 10
 """Times in a row that a draw may have no finite log density or gradient before that is an error."""
@@ -18,15 +19,20 @@ TRIES_A_DRAW = 10
 class FiniteDraws(NamedTuple):
     """n draws: noise `z`, points `u` (n, dim), log densities (n,), gradients (n, dim) or (n, 0)."""
 
-    z: Array
-    u: Array
-    log_density: Array
-    gradient: Array
+    z: Floats
+    u: Floats
+    log_density: Floats
+    gradient: Floats
     dropped: int
 
 
 def draws_with_density(
-    target: Target, family: Family, params: Array, n: int, rng: np.random.Generator, tries: int = TRIES_A_DRAW
+    target: Target,
+    family: Family,
+    params: Floats,
+    n: int,
+    rng: np.random.Generator,
+    tries: int = TRIES_A_DRAW,
 ) -> FiniteDraws:
     """Draw n points from q, each with a finite log density; see `_finite_draws`."""
     return _finite_draws(
@@ -35,8 +41,13 @@ def draws_with_density(
 
 
 def points_with_density(
-    target: Target, family: Family, params: Array, n: int, rng: np.random.Generator, tries: int = TRIES_A_DRAW
-) -> tuple[Array, Array, int]:
+    target: Target,
+    family: Family,
+    params: Floats,
+    n: int,
+    rng: np.random.Generator,
+    tries: int = TRIES_A_DRAW,
+) -> tuple[Floats, Floats, int]:
     """The points u (n, dim) of `draws_with_density`, the log densities there (n,), and how many were dropped.
 
     They are drawn some at a time, so that their noise is never in memory with all of them.
@@ -50,17 +61,17 @@ def points_with_density(
 
 
 def draws_with_gradient(
-    target: Target, family: Family, params: Array, n: int, rng: np.random.Generator
+    target: Target, family: Family, params: Floats, n: int, rng: np.random.Generator
 ) -> FiniteDraws:
     """Draw n points from q, each with a finite log density and gradient; see `_finite_draws`."""
     return _finite_draws(target.log_density_gradients, target, family, params, n, rng)
 
 
 def _finite_draws(
-    evaluate: Callable[[Array], tuple[Array, Array]],
+    evaluate: Callable[[Floats], tuple[Floats, Floats]],
     target: Target,
     family: Family,
-    params: Array,
+    params: Floats,
     n: int,
     rng: np.random.Generator,
     tries: int = TRIES_A_DRAW,
@@ -88,7 +99,7 @@ def _finite_draws(
     return FiniteDraws(z, u, value, gradient, dropped)
 
 
-def _not_finite(value: Array, gradient: Array) -> NDArray[np.intp]:
+def _not_finite(value: Floats, gradient: Floats) -> NDArray[np.intp]:
     return np.asarray((~(np.isfinite(value) & np.isfinite(gradient).all(axis=1))).nonzero()[0])
 
 
@@ -103,19 +114,19 @@ class Elbo(NamedTuple):
     dropped: int
 
 
-def estimate_elbo(target: Target, family: Family, params: Array, n: int, rng: np.random.Generator) -> Elbo:
+def estimate_elbo(target: Target, family: Family, params: Floats, n: int, rng: np.random.Generator) -> Elbo:
     """Estimate the ELBO of q from n fresh draws: mean log density plus entropy (ADVI eq. 5)."""
     draws = draws_with_density(target, family, params, n, rng)
     return elbo_of(draws.log_density, family.entropy(params), draws.dropped)
 
 
-def elbo_by_ratios(target: Target, family: Family, params: Array, n: int, rng: np.random.Generator) -> Elbo:
+def elbo_by_ratios(target: Target, family: Family, params: Floats, n: int, rng: np.random.Generator) -> Elbo:
     """The same from log(p/q) at the draws, which differs less from draw to draw where q is near p."""
     draws = draws_with_density(target, family, params, n, rng)
     return elbo_of(draws.log_density - family.log_density(params, draws.u), 0.0, draws.dropped)
 
 
-def elbo_of(terms: Array, entropy: float, dropped: int) -> Elbo:
+def elbo_of(terms: Floats, entropy: float, dropped: int) -> Elbo:
     """The ELBO from log densities at draws of q (n,) and the entropy of q.
 
     Or from log(p/q), without an entropy: these differ less from draw to draw, where q is near p.

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from ppl.errors import InferenceError
+from ppl.floats import Floats
 from ppl.kernel.advi.context import Context
 from ppl.kernel.advi.elbo import draws_with_density
 from ppl.kernel.advi.optimise import Algorithm, begin, onward
 from ppl.kernel.advi.outcome import Phase, Progress
-from ppl.kernel.advi.target import Array, Target
+from ppl.kernel.advi.target import Target
 from ppl.records import dataclass, replace
 
 SEARCHED_ETAS = (1.0, 0.1, 0.01, 10.0, 100.0)
@@ -33,7 +34,7 @@ class EtaSearch:
 def search_eta(
     with_eta: Callable[[float], Algorithm],
     target: Target,
-    params: Array,
+    params: Floats,
     context: Context[Any],
     etas: Sequence[float],
     min_draws: int,
@@ -54,9 +55,9 @@ def search_eta(
     at_start = _elbo_terms(with_eta(etas[0]), seen, params, score_seed)
     total = len(etas) * iterations
     listen(Progress(Phase.STEP_SIZE, 0, total, float(at_start.mean())))
-    terms: dict[float, Array] = {}
+    terms: dict[float, Floats] = {}
 
-    def end_of(eta: float) -> Array:
+    def end_of(eta: float) -> Floats:
         """The params a few iterations on."""
         algorithm = with_eta(eta)
         algorithm = replace(algorithm, grad_samples=max(min_draws, algorithm.grad_samples))
@@ -77,20 +78,20 @@ def search_eta(
     return _choose(at_start, terms)
 
 
-def _is_past_the_best(eta: float, tried: Mapping[float, Array]) -> bool:
+def _is_past_the_best(eta: float, tried: Mapping[float, Floats]) -> bool:
     """Whether the two largest etas below this one, both tried, say that larger is worse."""
     below = sorted(other for other in tried if other < eta)[-2:]
     return len(below) == 2 and bool(tried[below[1]].mean() < tried[below[0]].mean())
 
 
-def _elbo_terms(algorithm: Algorithm, target: Target, params: Array, seed: np.random.SeedSequence) -> Array:
+def _elbo_terms(algorithm: Algorithm, target: Target, params: Floats, seed: np.random.SeedSequence) -> Floats:
     """Log density plus entropy at each of elbo_samples draws: their mean is the ELBO."""
     family, rng = algorithm.family, np.random.default_rng(seed)
     draws = draws_with_density(target, family, params, algorithm.elbo_samples, rng)
     return draws.log_density + float(family.entropy(params))
 
 
-def _choose(at_start: Array, terms: dict[float, Array]) -> EtaSearch:
+def _choose(at_start: Floats, terms: dict[float, Floats]) -> EtaSearch:
     scores = {eta: float(values.mean()) for eta, values in terms.items()}
     best, start_elbo = max(scores, key=scores.__getitem__), float(at_start.mean())
     if _improves(terms[best], at_start):
@@ -103,7 +104,7 @@ def _choose(at_start: Array, terms: dict[float, Array]) -> EtaSearch:
     return EtaSearch(smallest, start_elbo, scores, note)
 
 
-def _improves(terms: Array, before: Array) -> bool:
+def _improves(terms: Floats, before: Floats) -> bool:
     """Whether paired terms are larger than before beyond noise, in their mean or in most draws.
 
     The majority speaks where one terrible draw rules the mean and its standard error alike.

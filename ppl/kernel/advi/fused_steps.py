@@ -6,11 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ppl.floats import Floats
 from ppl.kernel.advi.coordinates import Scaled
 from ppl.kernel.advi.estimators.reparameterised import reparameterised
 from ppl.kernel.advi.families.standard import NORMAL
 from ppl.kernel.advi.subsampling import ALL_ROWS, Rows, rows_of
-from ppl.kernel.advi.target import Array, Target
+from ppl.kernel.advi.target import Target
 
 MOST_NOISE = 2_000_000
 """Numbers that the noise of one call may have."""
@@ -19,12 +20,12 @@ MOST_NOISE = 2_000_000
 class AffineMap(NamedTuple):
     """The map u = centre + factor v from the coordinates of the run, and its log-Jacobian."""
 
-    centre: Array
-    factor: Array
+    centre: Floats
+    factor: Floats
     log_jacobian: float
 
 
-FusedSteps = Callable[[Any, Any, Array, int, AffineMap | None, Rows | None], Any]
+FusedSteps = Callable[[Any, Any, Floats, int, AffineMap | None, Rows | None], Any]
 """The method `fused_steps` of a target that takes iterations in compiled code.
 
 Of (algorithm, run, noise, count, place, rows) it gives the run after `count` iterations with the
@@ -63,7 +64,7 @@ def fused_steps(algorithm: Any, target: Target, run: Any, rng: np.random.Generat
     return ahead if done else None
 
 
-def noise_ahead(family: Any, n: int, count: int, rng: np.random.Generator) -> Array:
+def noise_ahead(family: Any, n: int, count: int, rng: np.random.Generator) -> Floats:
     """The noise of so many iterations (count, n, noise_dim): each draws n, one after the other."""
     if family.standard == NORMAL:  # its numbers come in that order in any case
         return rng.standard_normal((count, n, family.noise_dim))

@@ -4,7 +4,8 @@ from functools import cached_property
 
 import numpy as np
 
-from ppl.kernel.advi.target import Array, Target
+from ppl.floats import Floats
+from ppl.kernel.advi.target import Target
 from ppl.kernel.advi.triangular import (
     cholesky,
     composed,
@@ -31,16 +32,16 @@ class Gaussian:
     """N(mean, L L'): mean (dim,), lower-triangular factor L (dim, dim) with a positive diagonal, or its
     diagonal (dim,) where nothing is correlated."""
 
-    mean: Array
-    factor: Array
+    mean: Floats
+    factor: Floats
 
     @classmethod
-    def with_covariance(cls, mean: Array, covariance: Array) -> "Gaussian":
+    def with_covariance(cls, mean: Floats, covariance: Floats) -> "Gaussian":
         """Raises LinAlgError when the covariance (dim, dim) is not positive definite."""
         return cls(mean, cholesky(covariance))
 
     @classmethod
-    def with_precision(cls, mean: Array, precision: Array, units: Array) -> "Gaussian":
+    def with_precision(cls, mean: Floats, precision: Floats, units: Floats) -> "Gaussian":
         """From a precision matrix (dim, dim) measured in `units` (dim,), which keep it well conditioned.
 
         Raises LinAlgError when it is not positive definite.
@@ -48,30 +49,30 @@ class Gaussian:
         upper = cholesky(precision[::-1, ::-1])[::-1, ::-1]  # precision = upper upper'
         return cls(mean, units[:, None] * solve_triangular(upper, np.eye(len(mean)), lower=False).T)
 
-    def with_mean(self, mean: Array) -> "Gaussian":
+    def with_mean(self, mean: Floats) -> "Gaussian":
         """The same covariance about another mean."""
         return replace(self, mean=mean)
 
-    def rescaled(self, inverse: Array) -> "Gaussian":
+    def rescaled(self, inverse: Floats) -> "Gaussian":
         """The same over x = inverse u, for a lower-triangular matrix (dim, dim) or its diagonal (dim,)."""
         return Gaussian(times(inverse, self.mean), composed(inverse, self.factor))
 
-    def draws(self, z: Array) -> Array:
+    def draws(self, z: Floats) -> Floats:
         """The points (n, dim) that standard noise z (n, dim) lands on."""
         return self.mean + times(self.factor, z)
 
-    def log_densities(self, u: Array) -> Array:
+    def log_densities(self, u: Floats) -> Floats:
         """Log densities (n,) at points u (n, dim)."""
         return self.log_density_gradients(u)[0]
 
-    def log_density_gradients(self, u: Array) -> tuple[Array, Array]:
+    def log_density_gradients(self, u: Floats) -> tuple[Floats, Floats]:
         """The log density at u (n, dim), (n,), and its gradient there, (n, dim)."""
         z = times(self.whitening, u - self.mean)
         log_density = -0.5 * ((z**2).sum(axis=1) + len(self.mean) * LOG_2PI) - self.half_log_det
         return log_density, -transposed_times(self.whitening, z)
 
     @cached_property
-    def whitening(self) -> Array:
+    def whitening(self) -> Floats:
         """The inverse of the factor: a product with it costs less than solving for thousands of points."""
         return inverse_of(self.factor)
 
@@ -80,12 +81,12 @@ class Gaussian:
         return float(np.log(diagonal_of(self.factor)).sum())
 
     @property
-    def precisions(self) -> Array:
+    def precisions(self) -> Floats:
         """The diagonal (dim,) of the precision matrix: one over the conditional variances."""
         return np.asarray(np.atleast_2d(self.whitening**2).sum(axis=0))
 
 
-def made_positive(precision: Array) -> tuple[Array, int]:
+def made_positive(precision: Floats) -> tuple[Floats, int]:
     """A symmetric matrix (dim, dim), in units that suit it, with its eigenvalues made positive by their size.
 
     Also how many were not: none is left smaller than WIDEST_SD^-2.
@@ -106,7 +107,7 @@ HESSIAN_STEP = float(np.finfo(float).eps ** (1 / 3))
 """
 
 
-def hessian(target: Target, u: Array, scales: Array) -> Array:
+def hessian(target: Target, u: Floats, scales: Floats) -> Floats:
     """The Hessian at `u`, (dim, dim) and symmetric, by differences of gradients, to about nine digits.
 
     `scales` (dim,) are the distances over which the curvature changes, such as standard deviations.
@@ -119,7 +120,7 @@ def hessian(target: Target, u: Array, scales: Array) -> Array:
     return np.asarray(0.5 * (matrix + matrix.T))
 
 
-def gaussian_at(target: Target, mode: Array, scales: Array) -> tuple[Gaussian, int]:
+def gaussian_at(target: Target, mode: Floats, scales: Floats) -> tuple[Gaussian, int]:
     """Laplace's approximation at a mode (dim,), and the number of directions that had to be repaired.
 
     `scales` as for `hessian`.  Raises LinAlgError or ValueError when the Hessian is not finite.

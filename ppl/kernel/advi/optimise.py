@@ -9,6 +9,7 @@ import numpy as np
 
 from ppl.arrays import NUMPY, Namespace
 from ppl.errors import InferenceError
+from ppl.floats import Floats
 from ppl.kernel.advi.context import Context
 from ppl.kernel.advi.elbo import estimate_elbo
 from ppl.kernel.advi.estimators.reparameterised import Estimator
@@ -18,7 +19,7 @@ from ppl.kernel.advi.outcome import Ending, Outcome, Phase, Progress, interrupte
 from ppl.kernel.advi.steps.step_rule import Averaging, StepRule
 from ppl.kernel.advi.stopping.stopping_rule import Checkpoint, Reading, StoppingRule, read
 from ppl.kernel.advi.subsampling import ALL_ROWS, RowChoice
-from ppl.kernel.advi.target import Array, Target
+from ppl.kernel.advi.target import Target
 from ppl.records import dataclass
 
 STAGE = "loop"
@@ -66,9 +67,9 @@ class IterationState(NamedTuple):
     """
 
     iteration: int
-    params: Array
-    average: Array
-    gradient: Array
+    params: Floats
+    average: Floats
+    gradient: Floats
     step_state: Any
     bounds: float
 
@@ -77,14 +78,14 @@ class Run(NamedTuple):
     """The whole state of a run between two iterations, with the fields of `IterationState` among its own."""
 
     iteration: int
-    params: Array
-    average: Array
-    gradient: Array
+    params: Floats
+    average: Floats
+    gradient: Floats
     step_state: Any
     stopping_state: Any
     trace: tuple[TracePoint, ...]
     best_elbo: float
-    best: Array
+    best: Floats
     dropped: int
     bounds: float = 0.0
 
@@ -95,14 +96,14 @@ class Run(NamedTuple):
         )
 
 
-def begin(algorithm: Algorithm, params: Array) -> Run:
+def begin(algorithm: Algorithm, params: Floats) -> Run:
     """The state before the first iteration, at `params` (size,)."""
     step_state, stopping_state = algorithm.step_rule.init(params), algorithm.stopping.init()
     return Run(0, params, params, np.zeros_like(params), step_state, stopping_state, (), -math.inf, params, 0)
 
 
 def stepped(
-    parts: StepParts, state: IterationState, gradient: Array, log_density: float, xp: Namespace = NUMPY
+    parts: StepParts, state: IterationState, gradient: Floats, log_density: float, xp: Namespace = NUMPY
 ) -> IterationState:
     """The state after a step along the gradient (size,) that came with a mean log density of draws."""
     params, step_state = parts.step_rule.step(state.step_state, state.params, gradient, xp)
@@ -139,7 +140,7 @@ def onward(
 
 
 def optimise(
-    algorithm: Algorithm, target: Target, params: Array, context: Context[Any]
+    algorithm: Algorithm, target: Target, params: Floats, context: Context[Any]
 ) -> tuple[Run, Outcome]:
     """Climb the ELBO from `params` until the stopping rule, the budget, trouble or Ctrl-C ends the run.
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from ppl.kernel.advi.target import Array
+from ppl.floats import Floats
 
 MOST_NUMBERS_DRAWN = 1 << 24
 """Numbers in draws that are made to weigh q alone, and not to be written: 128 MB."""
@@ -27,13 +27,13 @@ def column_parts(n: int, dim: int) -> Iterator[slice]:
     return _slices(dim, max(1, NUMBERS_A_PART // max(1, n)))
 
 
-def by_columns(f: Callable[[Array], Array], u: Array) -> Array:
+def by_columns(f: Callable[[Floats], Floats], u: Floats) -> Floats:
     """f(u) (dim,) of each column of u (n, dim), so many columns at a time."""
     parts = [f(u[:, part]) for part in column_parts(*u.shape)]
     return np.concatenate(parts) if parts else f(u)
 
 
-def by_rows(f: Callable[[Array], Array], u: Array) -> Array:
+def by_rows(f: Callable[[Floats], Floats], u: Floats) -> Floats:
     """f(u) (n,) of each row of u (n, dim), so many rows at a time."""
     parts = [f(u[part]) for part in row_parts(*u.shape)]
     return np.concatenate(parts) if parts else f(u)

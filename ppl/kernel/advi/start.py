@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ppl.errors import InferenceError
-from ppl.kernel.advi.target import Array, Target, blame
+from ppl.floats import Floats
+from ppl.kernel.advi.target import Target, blame
 from ppl.records import dataclass
 
 if TYPE_CHECKING:
@@ -23,26 +24,26 @@ class Warm:
     """An earlier q to begin at: a family and its params (size,)."""
 
     family: "Family"
-    params: Array
+    params: Floats
 
     @property
-    def mean(self) -> Array:
+    def mean(self) -> Floats:
         return self.family.mean(self.params)
 
 
 # A radius, a point (dim,), or an earlier q.
-Init = float | Array | Warm
+Init = float | Floats | Warm
 
 
 def start_points(
     target: Target, init: Init, rng: np.random.Generator, paths: int = START_PATHS
-) -> list[Array]:
+) -> list[Floats]:
     """Where paths may begin: the point of `start_point`, and others as random unless it was given."""
     fixed = isinstance(init, Warm) or np.ndim(init) > 0 or init == 0
     return [start_point(target, init, rng) for _ in range(1 if fixed else paths)]
 
 
-def start_point(target: Target, init: Init, rng: np.random.Generator) -> Array:
+def start_point(target: Target, init: Init, rng: np.random.Generator) -> Floats:
     """A point (dim,) at which the log density and its gradient are finite.
 
     Args:
@@ -64,7 +65,7 @@ def start_point(target: Target, init: Init, rng: np.random.Generator) -> Array:
     raise InferenceError(why, "PPL971")
 
 
-def _box(dim: int, init: float | Array) -> tuple[Array, Array]:
+def _box(dim: int, init: float | Floats) -> tuple[Floats, Floats]:
     """Centre and half-width (dim,) of the box in which the start is drawn."""
     point = np.asarray(init, dtype=float)
     if point.ndim == 0:

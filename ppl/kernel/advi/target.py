@@ -5,16 +5,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from ppl.floats import Floats
+
+Array = Floats
 Kinds = tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]
 
 
 class Known(NamedTuple):
     """Draws u (n, dim) that follow the target with normalised log weights (n,), and its log density there."""
 
-    u: Array
-    log_p: Array
-    log_weights: Array
+    u: Floats
+    log_p: Floats
+    log_weights: Floats
 
 
 class Axis(NamedTuple):
@@ -25,7 +27,7 @@ class Axis(NamedTuple):
     """
 
     at: NDArray[np.intp]
-    basis: Array
+    basis: Floats
 
 
 class Target:
@@ -41,28 +43,28 @@ class Target:
         @property
         def dim(self) -> int: ...
 
-    def log_density(self, u: Array) -> float:
+    def log_density(self, u: Floats) -> float:
         return float(self.log_densities(u[None])[0])
 
-    def log_density_gradient(self, u: Array) -> tuple[float, Array]:
+    def log_density_gradient(self, u: Floats) -> tuple[float, Floats]:
         values, gradients = self.log_density_gradients(u[None])
         return float(values[0]), gradients[0]
 
-    def log_densities(self, us: Array) -> Array:
+    def log_densities(self, us: Floats) -> Floats:
         """The log density at each row of `us`, (n, dim) -> (n,)."""
         return np.array([self.log_density(u) for u in us], dtype=float)
 
-    def log_density_gradients(self, us: Array) -> tuple[Array, Array]:
+    def log_density_gradients(self, us: Floats) -> tuple[Floats, Floats]:
         """Log density (n,) and gradient (n, dim) at each row of `us`."""
         pairs = [self.log_density_gradient(u) for u in us]
         values = np.array([value for value, _ in pairs], dtype=float)
         return values, np.array([gradient for _, gradient in pairs], dtype=float).reshape(us.shape)
 
-    def gradients_alone(self, us: Array) -> Array:
+    def gradients_alone(self, us: Floats) -> Floats:
         """The gradient (n, dim) at each row of `us`, which means nothing where the density is zero."""
         return self.log_density_gradients(us)[1]
 
-    def explain(self, u: Array) -> str:
+    def explain(self, u: Floats) -> str:
         """Which statement is to blame where the density is not finite; "" where that is not known."""
         return ""
 
@@ -116,7 +118,7 @@ class Target:
     """A `fused_steps.FusedSteps`, which takes iterations in compiled code."""
 
 
-def finite(log_values: Array) -> Array:
+def finite(log_values: Floats) -> Floats:
     """-inf where one is not finite."""
     return np.where(np.isfinite(log_values), log_values, -np.inf)
 
@@ -147,19 +149,19 @@ class Forwarding(Target):
     def share_of_rows(self, points: int) -> float:
         return self.target.share_of_rows(points)
 
-    def log_density(self, u: Array) -> float:
+    def log_density(self, u: Floats) -> float:
         return self.target.log_density(u)
 
-    def log_density_gradient(self, u: Array) -> tuple[float, Array]:
+    def log_density_gradient(self, u: Floats) -> tuple[float, Floats]:
         return self.target.log_density_gradient(u)
 
-    def log_densities(self, us: Array) -> Array:
+    def log_densities(self, us: Floats) -> Floats:
         return self.target.log_densities(us)
 
-    def log_density_gradients(self, us: Array) -> tuple[Array, Array]:
+    def log_density_gradients(self, us: Floats) -> tuple[Floats, Floats]:
         return self.target.log_density_gradients(us)
 
-    def explain(self, u: Array) -> str:
+    def explain(self, u: Floats) -> str:
         return self.target.explain(u)
 
 
@@ -169,6 +171,6 @@ UNKNOWN = (
 )
 
 
-def blame(target: Target, u: Array) -> str:
+def blame(target: Target, u: Floats) -> str:
     """Why the log density at `u` is not finite, in words fit for an error message."""
     return target.explain(u) or UNKNOWN

@@ -7,11 +7,11 @@ A matrix that is diagonal may be given as its diagonal (dim,), whose products co
 
 import numpy as np
 
-from ppl.kernel.advi.target import Array
+from ppl.floats import Floats
 from ppl.late import blas, lapack
 
 
-def cholesky(a: Array) -> Array:
+def cholesky(a: Floats) -> Floats:
     """The lower-triangular factor of a symmetric matrix (dim, dim).
 
     Raises LinAlgError where it is not positive definite, or not finite.
@@ -24,7 +24,7 @@ def cholesky(a: Array) -> Array:
     return np.asarray(factor)
 
 
-def solve_triangular(a: Array, b: Array, lower: bool = True, transposed: bool = False) -> Array:
+def solve_triangular(a: Floats, b: Floats, lower: bool = True, transposed: bool = False) -> Floats:
     """The x with a x = b, or a' x = b; of a (dim, dim) only the triangle is read.
 
     Raises LinAlgError where a diagonal entry is 0.
@@ -40,44 +40,44 @@ def solve_triangular(a: Array, b: Array, lower: bool = True, transposed: bool = 
     return np.asarray(x)
 
 
-def times(lower: Array, points: Array) -> Array:
+def times(lower: Floats, points: Floats) -> Floats:
     """lower p for each p of `points` (..., dim); of the matrix (dim, dim) only the lower triangle is read."""
     return _product(lower, points, transposed=False)
 
 
-def transposed_times(lower: Array, points: Array) -> Array:
+def transposed_times(lower: Floats, points: Floats) -> Floats:
     """lower' p for each p of `points` (..., dim)."""
     return _product(lower, points, transposed=True)
 
 
-def solved(lower: Array, points: Array) -> Array:
+def solved(lower: Floats, points: Floats) -> Floats:
     """The p with lower p = point for each of `points` (n, dim)."""
     if lower.ndim == 1:
         return points / lower
     return solve_triangular(lower, points.T).T
 
 
-def inverse_of(lower: Array) -> Array:
+def inverse_of(lower: Floats) -> Floats:
     return 1 / lower if lower.ndim == 1 else solved(lower, np.eye(len(lower))).T
 
 
-def diagonal_of(lower: Array) -> Array:
+def diagonal_of(lower: Floats) -> Floats:
     return lower if lower.ndim == 1 else np.diag(lower)
 
 
-def dense(lower: Array) -> Array:
+def dense(lower: Floats) -> Floats:
     """The matrix (dim, dim)."""
     return np.diag(lower) if lower.ndim == 1 else lower
 
 
-def composed(outer: Array, inner: Array) -> Array:
+def composed(outer: Floats, inner: Floats) -> Floats:
     """The matrix of `inner` first, then `outer`."""
     if outer.ndim == inner.ndim:
         return outer * inner if outer.ndim == 1 else outer @ inner
     return outer[:, None] * inner if outer.ndim == 1 else outer * inner
 
 
-def _product(lower: Array, points: Array, transposed: bool) -> Array:
+def _product(lower: Floats, points: Floats, transposed: bool) -> Floats:
     if lower.ndim == 1:
         return lower * points
     if points.ndim != 2 or not points.size or not isinstance(points, np.ndarray):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ppl.floats import Floats
 from ppl.kernel.draws.names import Sized, dotted, indices, part_columns
 from ppl.kernel.emit.runtime import ParameterPlace, block, checked_sizes
 from ppl.kernel.emit.text import python_name
@@ -15,7 +16,6 @@ from ppl.records import dataclass
 from ppl.stdlib.constraints.complex_numbers import COMPLEX
 from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD, ELEMENTWISE
 
-Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 

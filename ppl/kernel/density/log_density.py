@@ -9,8 +9,9 @@ import numpy as np
 
 from ppl.arrays import AUTOGRAD, NUMPY, values_and_grads
 from ppl.errors import Rejection
+from ppl.floats import Floats
 from ppl.kernel.advi.target import Target
-from ppl.kernel.density.layout import Data, Floats, parameter_places, parameters_of
+from ppl.kernel.density.layout import Data, parameter_places, parameters_of
 from ppl.kernel.density.reading import checked_value, reader_of
 from ppl.kernel.draws.names import Sized, flat, sized
 from ppl.kernel.emit.load import Code, Module, load

@@ -5,16 +5,14 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ppl.errors import DataError, UnknownName
+from ppl.floats import Floats
 from ppl.kernel.draws.names import NO_LABELS, PARTS, Labels, variable_of
-
-Floats = NDArray[np.float64]
 
 
 def missing_of(columns: Iterable[str], data: Collection[str]) -> Literal["model", "drop"]:
-    """What became of missing data in a fit with these columns: a column of data is a missing value."""
+    """The policy on missing data of a fit with these columns: a column of data is a missing value."""
     return "model" if {*map(variable_of, columns)} & {*data} else "drop"
 
 

@@ -7,7 +7,7 @@ are written with the fewest digits that read back to the same double.
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
-from ppl.kernel.draws.columns import Floats
+from ppl.floats import Floats
 
 Texts = Iterable[str]
 """Lines, each with its newline."""

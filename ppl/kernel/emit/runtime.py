@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ppl.arrays import NUMPY, Array, Namespace
 from ppl.errors import DataError, InferenceError, Rejection
+from ppl.floats import Floats
 from ppl.kernel.emit import entries
 from ppl.kernel.emit.entries import length, require_sizes, same_sizes, with_entries
 from ppl.memory import require_room
@@ -30,7 +31,6 @@ UNSET_COMPLEX = complex(math.nan, math.nan)
 """Stan's value of a complex number that was never set."""
 
 
-Floats = NDArray[np.float64]
 Side = Callable[..., Any]
 """A function of the variables that a branch, or the step of a loop, reads."""
 

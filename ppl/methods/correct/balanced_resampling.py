@@ -8,7 +8,7 @@ rejective sampling (Fuller 2009, Biometrika 96), found by exchanging one draw at
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.kernel.advi.target import Array
+from ppl.floats import Floats
 from ppl.methods.correct.resampling import systematic
 from ppl.methods.numerics.log_sums import log_sum_exp
 
@@ -22,7 +22,7 @@ draws.
 """
 
 
-def balanced(u: Array, log_weights: Array, n: int, rng: np.random.Generator) -> NDArray[np.intp]:
+def balanced(u: Floats, log_weights: Floats, n: int, rng: np.random.Generator) -> NDArray[np.intp]:
     """n positions in u (N, dim), in proportion to the weights (N,), in random order."""
     weights = np.exp(log_weights - log_sum_exp(log_weights))
     chosen = rng.permutation(systematic(log_weights, n, rng))
@@ -44,7 +44,7 @@ def balanced(u: Array, log_weights: Array, n: int, rng: np.random.Generator) -> 
     return chosen
 
 
-def _moments(u: Array, weights: Array, most: int) -> Array:
+def _moments(u: Floats, weights: Floats, most: int) -> Floats:
     """First and second powers of each coordinate, with weighted mean 0 and variance 1: (N, at most 2 dim).
 
     Of more than `most` only those, the first powers before the second.
@@ -53,7 +53,7 @@ def _moments(u: Array, weights: Array, most: int) -> Array:
     return np.concatenate([first, _standardised(first**2, weights)], axis=1)[:, :most]
 
 
-def _standardised(x: Array, weights: Array) -> Array:
+def _standardised(x: Floats, weights: Floats) -> Floats:
     off = x - weights @ x
     sd = np.sqrt(weights @ off**2)
     return np.divide(off, sd, out=np.zeros_like(off), where=sd > 0)

@@ -9,8 +9,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from ppl.floats import Floats
 from ppl.kernel.advi.gaussian import Gaussian
-from ppl.kernel.advi.target import Array, Target, finite
+from ppl.kernel.advi.target import Target, finite
 from ppl.late import special
 from ppl.methods.correct import resampling
 from ppl.methods.correct.bridge_sampling import bridge_sampling, effective_size
@@ -109,7 +110,7 @@ def from_fitted(
 
 
 def bridged(
-    target: Target, start: Reference, of_p: Array, size: float, count: int, rng: np.random.Generator
+    target: Target, start: Reference, of_p: Floats, size: float, count: int, rng: np.random.Generator
 ) -> Evidence:
     """By `count` draws of the start, and log p - log q at draws of p that are worth so many."""
     u = start.draws(count // SETS, rng, SETS)
@@ -118,7 +119,7 @@ def bridged(
     return bridge_sampling(of_p, log_p - start.log_densities(u), size, SETS)
 
 
-def gaussians_at(u: Array, modes: NDArray[np.intp], margins: Margins | None = None) -> Reference | None:
+def gaussians_at(u: Floats, modes: NDArray[np.intp], margins: Margins | None = None) -> Reference | None:
     """Gaussians with the moments of points u (n, dim), or of their scores by `margins`, by mode (n,).
 
     None where no mode has enough points. By weighted points margins are not known: the error of a tail is

@@ -7,7 +7,7 @@ al. (2017), "A tutorial on bridge sampling". Neither p/q nor q/p has to be bound
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.kernel.advi.target import Array
+from ppl.floats import Floats
 from ppl.late import special
 from ppl.methods.correct.evidence import Evidence
 from ppl.methods.numerics.log_sums import log_sum_exp
@@ -21,7 +21,7 @@ NO_CHANCE = 40.0
 """Log odds at which a chance is 0 or 1 to rounding."""
 
 
-def bridge_sampling(of_p: Array, of_q: Array, size_p: float, sets: int | None = None) -> Evidence:
+def bridge_sampling(of_p: Floats, of_q: Floats, size_p: float, sets: int | None = None) -> Evidence:
     """The log of the integral of p over that of q, from log p - log q at draws of p (n,) and of q (m,).
 
     Those of p are worth `size_p` independent ones. Those of q are independent, or so many sets of
@@ -32,7 +32,7 @@ def bridge_sampling(of_p: Array, of_q: Array, size_p: float, sets: int | None = 
     shift, odds = median(of_p), float(np.log(size_p / len(of_q)))
     to_p, to_q = of_q - shift + odds, shift - of_p - odds
 
-    def chances(ratio: float) -> tuple[Array, Array]:
+    def chances(ratio: float) -> tuple[Floats, Floats]:
         """Logs of those that draws of q, and of p, would be taken for draws of the other."""
         return special.log_expit(to_p - ratio), special.log_expit(to_q + ratio)
 
@@ -53,19 +53,19 @@ def bridge_sampling(of_p: Array, of_q: Array, size_p: float, sets: int | None = 
     return Evidence(shift + ratio, float(np.sqrt(variance)))
 
 
-def log_mean_and_share(logs: Array) -> tuple[float, float]:
+def log_mean_and_share(logs: Floats) -> tuple[float, float]:
     """Of chances, given by their logs (n,): the log of their mean, and the mean of their squares over it."""
     total = log_sum_exp(logs)
     return float(total - np.log(len(logs))), float(np.exp(log_sum_exp(2 * logs) - total))
 
 
-def relative_variance(logs: Array) -> float:
+def relative_variance(logs: Floats) -> float:
     """Of numbers, given by their logs (n,): their variance over the square of their mean."""
     ratios = np.exp(logs - logs.max())
     return float(ratios.var() / ratios.mean() ** 2)
 
 
-def variance_of_sets(logs: Array, sets: int) -> float:
+def variance_of_sets(logs: Floats, sets: int) -> float:
     """Of the mean of numbers, given by their logs (n,) in so many sets, over the square of that mean.
 
     The means of sets are independent; quasi-random points within one are not, and their mean has an error
@@ -75,7 +75,7 @@ def variance_of_sets(logs: Array, sets: int) -> float:
     return float(means.var(ddof=1) / means.mean() ** 2 / sets)
 
 
-def effective_size(values: Array, groups: NDArray[np.intp]) -> float:
+def effective_size(values: Floats, groups: NDArray[np.intp]) -> float:
     """How many independent draws a mean over values (n,) is worth, where groups (n,) are independent.
 
     Never fewer than there are groups, nor more than draws.

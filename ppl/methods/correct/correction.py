@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ppl.floats import Floats
 from ppl.kernel.advi.context import NULL_JOURNAL, Journal
 from ppl.kernel.advi.coordinates import Scaled
 from ppl.kernel.advi.families.family import Family
@@ -18,7 +19,7 @@ from ppl.kernel.advi.families.mean_field import MeanField
 from ppl.kernel.advi.gaussian import MOST_DENSE, Gaussian
 from ppl.kernel.advi.outcome import Listener, Phase, Progress, silent
 from ppl.kernel.advi.parts import column_parts
-from ppl.kernel.advi.target import Array, Target
+from ppl.kernel.advi.target import Target
 from ppl.kernel.advi.triangular import composed, dense, solved
 from ppl.methods.correct import standard_errors
 from ppl.methods.correct.balanced_resampling import balanced
@@ -101,8 +102,8 @@ class Corrected:
     shapes of the heavier tails, `by_one` (dim,) by which share the sd of a parameter hangs on one chain.
     """
 
-    u: Array
-    log_p: Array
+    u: Floats
+    log_p: Floats
     made: DrawSource
     moved: Moved | None = None
     modes: tuple[Mode, ...] = ()
@@ -111,15 +112,15 @@ class Corrected:
     errors: ErrorSources = INDEPENDENT
     adapted: Adapted | None = None
     images: Images | None = None
-    tails: Array = field(default_factory=lambda: np.zeros(0))
-    by_one: Array = field(default_factory=lambda: np.zeros(0))
+    tails: Floats = field(default_factory=lambda: np.zeros(0))
+    by_one: Floats = field(default_factory=lambda: np.zeros(0))
 
 
 class Elsewhere(NamedTuple):
     """The mean (dim,) and covariance (dim, dim) of a mode that has next to all mass, far from q."""
 
-    mean: Array
-    covariance: Array
+    mean: Floats
+    covariance: Floats
 
 
 def correct(
@@ -299,13 +300,13 @@ def missed_by(scaled: Scaled, rng: np.random.Generator) -> MissedRegions:
     u = scaled.to_v(images.at_random(scaled.to_u(q.u[inside]), rng))
     share = float(np.log(inside.mean())) + images.log_count
 
-    def log_density(v: Array) -> Array:
+    def log_density(v: Floats) -> Floats:
         return q.log_density(own(v)) - share
 
     return find_missed_regions(whole_scaled, Proposal(u, q.log_p[inside], log_density), rng, near, own)
 
 
-def changed(scaled: Scaled, signs: Array) -> Gaussian:
+def changed(scaled: Scaled, signs: Floats) -> Gaussian:
     """The image of q with the signs of coordinates (dim,) changed, in coordinates where q is standard."""
     mean, factor = scaled.to_v((signs * scaled.centre)[None])[0], scaled.factor
     if factor.ndim == 1:
@@ -343,7 +344,7 @@ def _from_pool(proposals: WeightedDraws, n: int, rng: np.random.Generator, resam
 
 def starts_of(
     scaled: Scaled, beside: MissedRegions, proposals: WeightedDraws, rng: np.random.Generator
-) -> Array:
+) -> Floats:
     """Where chains begin (chains, dim), in coordinates where q is standard.
 
     Even ones at draws of q by their weights, if these are worth enough, odd ones where q is wider: both must
@@ -372,7 +373,7 @@ def starts_of(
 
 def from_chains(
     scaled: Scaled,
-    starts: Array,
+    starts: Floats,
     beside: MissedRegions,
     n: int,
     rng: np.random.Generator,
@@ -425,12 +426,12 @@ def of_chains(scaled: Scaled, moves: Moved, n: int, rng: np.random.Generator) ->
     return replace(corrected, tails=tails, by_one=by_one)
 
 
-def extremes(scaled: Scaled, moves: Moved) -> tuple[Array, Array]:
+def extremes(scaled: Scaled, moves: Moved) -> tuple[Floats, Floats]:
     """The shapes of tails of parameters (dim,), and by which share their sds (dim,) hang on one chain.
 
     A parameter with one bound is an exponential of its coordinate; neither place nor scale matter here.
     """
-    tails, by_one, logs, factor = list[Array](), list[Array](), scaled.kinds[2], scaled.factor
+    tails, by_one, logs, factor = list[Floats](), list[Floats](), scaled.kinds[2], scaled.factor
     for part in column_parts(*moves.u.shape):
         u = moves.u[:, part] * factor[part] if factor.ndim == 1 else moves.u @ factor[part].T
         x = np.where(logs[part], np.exp(u - u.max(axis=0)), u)
@@ -445,7 +446,7 @@ def in_u(scaled: Scaled, chains: Adapted) -> Adapted:
     return Adapted(u, centres, chains.step, composed(scaled.factor, chains.factor))
 
 
-def gaussian_of(family: Family, params: Array) -> Gaussian | None:
+def gaussian_of(family: Family, params: Floats) -> Gaussian | None:
     """The Gaussian with the mean and covariance of q, its variances in many dimensions; None for a point."""
     mean, sds = family.mean(params), family.scales(params)
     if not family.dim or not sds.all():

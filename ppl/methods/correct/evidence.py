@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ppl.kernel.advi.target import Array
+from ppl.floats import Floats
 from ppl.methods.diagnose.psis import Psis
 
 MOST_APART = 3.0
@@ -25,9 +25,9 @@ RELATIVE_ROUNDING = 1e-11
 class Densities(NamedTuple):
     """Log densities at draws (n,): of the target, of q, and of a distribution with wider tails."""
 
-    log_p: Array
-    log_q: Array
-    log_wide: Array
+    log_p: Floats
+    log_q: Floats
+    log_wide: Floats
 
 
 class Evidence(NamedTuple):
@@ -103,7 +103,7 @@ def defended(q: Densities, wide: Densities, dropped: int = 0) -> Evidence:
     return Evidence(float(highest + np.log(total / count)), float(np.sqrt(variance) / total))
 
 
-def mixed(q: Densities, wide: Densities, dropped: int = 0) -> list[Array]:
+def mixed(q: Densities, wide: Densities, dropped: int = 0) -> list[Floats]:
     """Log densities, at draws of each (n,), of the mixture of both in proportion to their draws."""
     counts = np.array([len(q.log_p) + dropped, len(wide.log_p)])
     shares = np.log(counts / counts.sum())

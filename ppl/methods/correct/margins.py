@@ -6,7 +6,7 @@ posterior of many dimensions than a Gaussian alone, each of whose coordinates ad
 
 import numpy as np
 
-from ppl.kernel.advi.target import Array
+from ppl.floats import Floats
 from ppl.late import special
 from ppl.methods.diagnose.diagnostics import tail_shapes
 from ppl.methods.numerics.quantiles import quantiles
@@ -27,11 +27,11 @@ HEAVIEST = 0.4
 class Margins:
     """Piecewise linear maps through normal `scores` (knots,) at quantiles `at` (knots, dim), rising."""
 
-    scores: Array
-    at: Array
+    scores: Floats
+    at: Floats
 
     @classmethod
-    def of(cls, u: Array) -> "Margins | None":
+    def of(cls, u: Floats) -> "Margins | None":
         """Through quantiles of draws u (n, dim); None where a coordinate has ties or heavy tails."""
         outermost = min(OUTERMOST, -float(special.ndtri(FEWEST_BEYOND / len(u)))) if len(u) > 100 else 0.0
         if outermost <= 0:
@@ -42,7 +42,7 @@ class Margins:
         at = quantiles(u, special.ndtr(scores))
         return cls(scores, at) if (np.diff(at, axis=0) > 0).all() else None
 
-    def normal(self, u: Array) -> tuple[Array, Array]:
+    def normal(self, u: Floats) -> tuple[Floats, Floats]:
         """Points u (n, dim) as scores (n, dim), and the log-Jacobian (n,) of these by u."""
         scores, change = np.empty_like(u), np.zeros(len(u))
         slopes = np.diff(self.scores)[:, None] / np.diff(self.at, axis=0)
@@ -52,7 +52,7 @@ class Margins:
             change += np.log(slopes[place, k])
         return scores, change
 
-    def back(self, scores: Array) -> Array:
+    def back(self, scores: Floats) -> Floats:
         """The points u (n, dim) of scores (n, dim)."""
         slopes = np.diff(self.at, axis=0) / np.diff(self.scores)[:, None]
         place = np.clip(np.searchsorted(self.scores, scores) - 1, 0, len(slopes) - 1)

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from ppl.floats import Floats
 from ppl.kernel.advi.gaussian import Gaussian
-from ppl.kernel.advi.target import Array
 from ppl.methods.correct.margins import Margins
 from ppl.methods.numerics.log_sums import log_sum_exp
 from ppl.methods.refine.fixed_draws import fixed_noise
@@ -21,7 +21,7 @@ class Reference:
     def dim(self) -> int:
         return len(self.parts[0].mean)
 
-    def draws(self, n: int, rng: np.random.Generator, sets: int = 1) -> Array:
+    def draws(self, n: int, rng: np.random.Generator, sets: int = 1) -> Floats:
         """Independent sets of n quasi-random points each, n a power of two, as many of each Gaussian."""
         z = fixed_noise(n, self.dim, rng, sets)
         own = np.concatenate([rng.permutation(n) for _ in range(sets)]) % len(self.parts)
@@ -29,7 +29,7 @@ class Reference:
         drawn = np.asarray(each[own, np.arange(len(z))])
         return self.margins.back(drawn) if self.margins else drawn
 
-    def log_densities(self, u: Array) -> Array:
+    def log_densities(self, u: Floats) -> Floats:
         """The log of the mean of the densities at u (n, dim), (n,)."""
         u, change = self.margins.normal(u) if self.margins else (u, 0.0)
         each = np.array([part.log_densities(u) for part in self.parts])

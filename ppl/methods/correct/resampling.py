@@ -3,16 +3,16 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.kernel.advi.target import Array
+from ppl.floats import Floats
 from ppl.methods.numerics.log_sums import log_sum_exp
 
 
-def effective_size(log_weights: Array) -> float:
+def effective_size(log_weights: Floats) -> float:
     """What weighted draws are worth: (sum w)^2 / sum w^2 of the weights whose logarithms are given, (n,)."""
     return float(np.exp(2 * log_sum_exp(log_weights) - log_sum_exp(2 * log_weights)))
 
 
-def systematic(log_weights: Array, n: int, rng: np.random.Generator) -> NDArray[np.intp]:
+def systematic(log_weights: Floats, n: int, rng: np.random.Generator) -> NDArray[np.intp]:
     """n positions in proportion to the weights: each as often as expected, rounded up or down.
 
     Source: Kitagawa (1996), J. Comput. Graph. Stat. 5.

@@ -12,7 +12,7 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.kernel.advi.target import Array
+from ppl.floats import Floats
 from ppl.methods.diagnose.psis import Psis
 from ppl.records import dataclass, replace
 
@@ -27,9 +27,9 @@ class ErrorSources:
     as a share of the variance of the draws.
     """
 
-    weights: Array
+    weights: Floats
     chain: NDArray[np.intp]
-    moves: Array
+    moves: Floats
     between: float = 0.0
 
     def at(self, some: slice | NDArray[np.bool_] | NDArray[np.intp]) -> Self:
@@ -78,7 +78,7 @@ def heaviness(weights: Psis) -> float:
     return max(1.0, weights.ess / expected_ess)
 
 
-def standard_errors(x: Array, by: ErrorSources = INDEPENDENT) -> Array:
+def standard_errors(x: Floats, by: ErrorSources = INDEPENDENT) -> Floats:
     """Of the mean of each column of x (n, columns), (columns,); nan for fewer than two draws."""
     n = len(x)
     if n < 2:
@@ -95,7 +95,7 @@ def standard_errors(x: Array, by: ErrorSources = INDEPENDENT) -> Array:
     return np.asarray(np.sqrt(variance))
 
 
-def _of_clusters(off: Array, cluster: NDArray[np.intp]) -> Array:
+def _of_clusters(off: Floats, cluster: NDArray[np.intp]) -> Floats:
     """The variance of the mean of columns (n, columns) of mean 0 by clusters that are independent.
 
     Source: Cameron and Miller (2015), "A practitioner's guide to cluster-robust inference", equation 11.
@@ -117,7 +117,7 @@ class Errors(NamedTuple):
     quantiles: tuple[float, ...]
 
 
-def errors_of(x: Array, probabilities: Sequence[float], by: ErrorSources = INDEPENDENT) -> Errors:
+def errors_of(x: Floats, probabilities: Sequence[float], by: ErrorSources = INDEPENDENT) -> Errors:
     """Of the mean, the sd and the quantiles of draws x (n,).
 
     That of the sd is that of the mean square about the mean, over twice the sd; that of a quantile half of

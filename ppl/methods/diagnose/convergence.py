@@ -12,7 +12,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from ppl.kernel.advi.target import Array
+from ppl.floats import Floats
 from ppl.late import special
 
 FEWEST_DRAWS_A_CHAIN = 4
@@ -22,7 +22,7 @@ NUMBERS_AT_ONCE = 2**15
 """Draws of several columns that are taken together: 256 KB, which a cache holds."""
 
 
-def by_columns(figure: Callable[[Array], Array], draws: Array) -> Array:
+def by_columns(figure: Callable[[Floats], Floats], draws: Floats) -> Floats:
     """A figure of each column of draws (runs, draws, columns): (columns,), or (columns, k) of k figures."""
     count = draws.shape[2]
     step = max(1, NUMBERS_AT_ONCE // max(1, draws[:, :, 0].size if count else 1))
@@ -30,10 +30,10 @@ def by_columns(figure: Callable[[Array], Array], draws: Array) -> Array:
     return np.concatenate([figure(np.ascontiguousarray(np.moveaxis(block, 2, 0))) for block in blocks])
 
 
-def agreement(draws: Array) -> Array:
+def agreement(draws: Floats) -> Floats:
     """The effective sample sizes of the centre and of the tails, and R-hat, (..., 3)."""
 
-    def figures() -> Array:
+    def figures() -> Floats:
         halves = _split(draws)
         ranks = _normal_ranks(halves)
         return np.stack([_ess(ranks), _ess_tail(halves), _worse_rhat(halves, ranks)], axis=-1)
@@ -41,35 +41,35 @@ def agreement(draws: Array) -> Array:
     return _where_usable(draws, figures, 3)
 
 
-def rhat(draws: Array) -> Array:
+def rhat(draws: Floats) -> Floats:
     """Split R-hat, the worse of rank-normalised and folded (equation 15); nan for too few draws."""
     return agreement(draws)[..., 2]
 
 
-def rank_rhat(halves: Array) -> Array:
+def rank_rhat(halves: Floats) -> Floats:
     """The worse of rank-normalised and folded R-hat of chains (..., chains, draws), unsplit."""
     return _worse_rhat(halves, _normal_ranks(halves))
 
 
-def _worse_rhat(halves: Array, ranks: Array) -> Array:
+def _worse_rhat(halves: Floats, ranks: Floats) -> Floats:
     folded = np.abs(halves - np.median(halves, axis=(-2, -1), keepdims=True))
     return np.asarray(np.fmax(_basic_rhat(ranks), _basic_rhat(_normal_ranks(folded))))
 
 
-def _ess_tail(halves: Array) -> Array:
+def _ess_tail(halves: Floats) -> Floats:
     low, high = np.quantile(halves, (0.05, 0.95), axis=(-2, -1), keepdims=True)
     return np.minimum(_ess((halves <= low).astype(float)), _ess((halves <= high).astype(float)))
 
 
-def mcse_mean(draws: Array) -> Array:
+def mcse_mean(draws: Floats) -> Floats:
     """Monte Carlo standard error of the mean."""
     return _where_usable(draws, lambda: np.std(draws, ddof=1, axis=(-2, -1)) / np.sqrt(_ess(_split(draws))))
 
 
-def mcse_quantile(draws: Array, p: float) -> Array:
+def mcse_quantile(draws: Floats, p: float) -> Floats:
     """Monte Carlo standard error of the quantile at p, from an interval of its share (section 4.3)."""
 
-    def half_width() -> Array:
+    def half_width() -> Floats:
         below = draws <= np.quantile(draws, p, axis=(-2, -1), keepdims=True)
         ess = _ess(_split(below.astype(float)))[..., None]
         shares = special.betaincinv(ess * p + 1, ess * (1 - p) + 1, special.ndtr(np.array([-1.0, 1.0])))
@@ -83,7 +83,7 @@ def mcse_quantile(draws: Array, p: float) -> Array:
     return _where_usable(draws, half_width)
 
 
-def _where_usable(draws: Array, figure: Callable[[], Array], count: int = 0) -> Array:
+def _where_usable(draws: Floats, figure: Callable[[], Floats], count: int = 0) -> Floats:
     """A figure, or `count` of them, nan for draws that are few, all the same or not all finite."""
     with np.errstate(all="ignore"):
         usable = np.isfinite(draws).all(axis=(-2, -1)) & (np.ptp(draws, axis=(-2, -1)) > 0)
@@ -93,18 +93,18 @@ def _where_usable(draws: Array, figure: Callable[[], Array], count: int = 0) -> 
         return np.where(usable, figure(), math.nan) if enough else np.full(own, math.nan)
 
 
-def _pooled(draws: Array) -> Array:
+def _pooled(draws: Floats) -> Floats:
     """The draws of all runs, (..., runs * draws)."""
     return draws.reshape(*draws.shape[:-2], -1)
 
 
-def _split(draws: Array) -> Array:
+def _split(draws: Floats) -> Floats:
     """Each run as its two halves; a middle draw is left out."""
     n = draws.shape[-1]
     return np.concatenate([draws[..., : n // 2], draws[..., n - n // 2 :]], axis=-2)
 
 
-def _normal_ranks(draws: Array) -> Array:
+def _normal_ranks(draws: Floats) -> Floats:
     """Normal scores of the ranks (equation 14), ties sharing theirs."""
     pooled = _pooled(draws)
     order = np.argsort(pooled, axis=-1)
@@ -122,7 +122,7 @@ def _normal_ranks(draws: Array) -> Array:
 
 
 @lru_cache(maxsize=8)
-def normal_scores(n: int) -> Array:
+def normal_scores(n: int) -> Floats:
     """The normal scores (2n + 1,) of the ranks 0, 1/2, 1, ... of n draws; nan of rank 0.
 
     By the standard library, because the import of scipy.special takes as long as a summary.
@@ -131,7 +131,7 @@ def normal_scores(n: int) -> Array:
     return np.array([math.nan, *(inverse((k / 2 - 0.375) / (n + 0.25)) for k in range(1, 2 * n + 1))])
 
 
-def _basic_rhat(draws: Array) -> Array:
+def _basic_rhat(draws: Floats) -> Floats:
     n = draws.shape[-1]
     within = np.var(draws, axis=-1, ddof=1).mean(axis=-1)
     between = n * np.var(draws.mean(axis=-1), axis=-1, ddof=1)
@@ -139,7 +139,7 @@ def _basic_rhat(draws: Array) -> Array:
         return np.asarray(np.sqrt((between / within + n - 1) / n))
 
 
-def _ess(draws: Array) -> Array:
+def _ess(draws: Floats) -> Floats:
     """Effective sample size from autocorrelations, summed as in Geyer's monotone sequence (section 3.2)."""
     runs, n = draws.shape[-2:]
     covariances = _autocovariances(draws)
@@ -154,7 +154,7 @@ def _ess(draws: Array) -> Array:
     return np.asarray(np.where(pooled == 0, runs * n, runs * n / time))
 
 
-def _integrated_time(correlations: Array) -> Array:
+def _integrated_time(correlations: Floats) -> Floats:
     """-1 + 2 times the sum of adjacent pairs while they are positive, made monotone."""
     last = (correlations.shape[-1] - 1) // 2
     pairs = correlations[..., 0 : 2 * last : 2] + correlations[..., 1 : 2 * last : 2]
@@ -165,7 +165,7 @@ def _integrated_time(correlations: Array) -> Array:
     return np.asarray(-1 + 2 * monotone.sum(axis=-1) + np.maximum(beyond, 0.0))
 
 
-def _autocovariances(draws: Array) -> Array:
+def _autocovariances(draws: Floats) -> Floats:
     """Autocovariances (..., runs, n) at every lag, with divisor n, by the fast Fourier transform."""
     n = draws.shape[-1]
     centred = draws - draws.mean(axis=-1, keepdims=True)

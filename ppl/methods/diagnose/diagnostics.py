@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ppl.floats import Floats
 from ppl.kernel.advi.parts import by_columns
-from ppl.kernel.advi.target import Array
 from ppl.methods.diagnose.psis import fit_pareto, psis
 from ppl.records import dataclass
 
@@ -54,7 +54,7 @@ def trend(trace: Sequence["TracePoint"]) -> Trend:
     return Trend(slope, se)
 
 
-def khat_of_means(log_ratios: Array, values: Array) -> Array:
+def khat_of_means(log_ratios: Floats, values: Floats) -> Floats:
     """k-hat (columns,) of the importance-sampled mean of each column of `values` (n, columns).
 
     A mean needs the tail of |value - mean| * ratio beside that of the ratio itself; the worse of the two
@@ -62,7 +62,7 @@ def khat_of_means(log_ratios: Array, values: Array) -> Array:
     """
     overall = psis(log_ratios).khat
 
-    def of_columns(some: Array) -> Array:
+    def of_columns(some: Floats) -> Floats:
         with np.errstate(divide="ignore"):
             log_off = np.log(np.abs(some - some.mean(axis=0)))
         return np.array([max(overall, _khat(log_ratios + column)) for column in log_off.T])
@@ -70,12 +70,12 @@ def khat_of_means(log_ratios: Array, values: Array) -> Array:
     return by_columns(of_columns, values)
 
 
-def _khat(log_ratios: Array) -> float:
+def _khat(log_ratios: Floats) -> float:
     """A column that never varies has ratios of zero, and so no tail."""
     return psis(log_ratios).khat if np.isfinite(log_ratios).any() else -math.inf
 
 
-def tail_shapes(u: Array) -> Array:
+def tail_shapes(u: Floats) -> Floats:
     """The shape (dim,) of the heavier tail of each coordinate of draws (n, dim): 0 for a Gaussian's, 1 for
     Cauchy's.
 
@@ -86,7 +86,7 @@ def tail_shapes(u: Array) -> Array:
     if tail < FEWEST_TAIL_DRAWS:
         return np.zeros(u.shape[1])
 
-    def shape(column: Array) -> float:
+    def shape(column: Floats) -> float:
         ordered = np.sort(column)
         sides = (ordered[-tail:] - ordered[-tail - 1], (ordered[tail] - ordered[:tail])[::-1])
         return max((fit_pareto(side)[0] for side in sides if side[0] > 0), default=0.0)
@@ -94,7 +94,7 @@ def tail_shapes(u: Array) -> Array:
     return np.array([shape(column) for column in u.T])
 
 
-def by_one_chain(x: Array) -> Array:
+def by_one_chain(x: Floats) -> Floats:
     """By which share the sd of each column is larger for one chain of x (moves, chains, columns)."""
     moves, chains, _ = x.shape
     off = x - x.mean(axis=(0, 1))

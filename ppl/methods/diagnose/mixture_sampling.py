@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ppl.floats import Floats
 from ppl.kernel.advi.gaussian import Gaussian
-from ppl.kernel.advi.target import Array, Target, finite
+from ppl.kernel.advi.target import Target, finite
 from ppl.methods.numerics.log_sums import log_sum_exp
 from ppl.records import dataclass
 
@@ -25,18 +26,18 @@ class Proposal:
     `log_density` gives the log of the distribution's density at points (m, dim), (m,).
     """
 
-    u: Array
-    log_p: Array
-    log_density: Callable[[Array], Array]
+    u: Floats
+    log_p: Floats
+    log_density: Callable[[Floats], Floats]
 
     @classmethod
-    def of(cls, gaussian: Gaussian, target: Target, z: Array) -> "Proposal":
+    def of(cls, gaussian: Gaussian, target: Target, z: Floats) -> "Proposal":
         """Where standard noise z (n, dim) lands under a Gaussian."""
         u = gaussian.draws(z)
         return cls(u, finite(target.log_densities(u)), gaussian.log_densities)
 
 
-def log_weights(batches: Sequence[Proposal]) -> list[Array]:
+def log_weights(batches: Sequence[Proposal]) -> list[Floats]:
     """log p/g at the draws of each batch, (n,) each, where g is the mixture of all in proportion to their
     draws.
 
@@ -46,12 +47,12 @@ def log_weights(batches: Sequence[Proposal]) -> list[Array]:
     return [each.log_p - log_density(each.u) for each in batches]
 
 
-def density_of(batches: Sequence[Proposal]) -> Callable[[Array], Array]:
+def density_of(batches: Sequence[Proposal]) -> Callable[[Floats], Floats]:
     """The log density of the mixture of all, in proportion to their draws."""
     counts = np.array([len(batch.u) for batch in batches])
     shares = np.log(counts / counts.sum())[:, None]
 
-    def log_density(u: Array) -> Array:
+    def log_density(u: Floats) -> Floats:
         terms = np.array([batch.log_density(u) for batch in batches])
         return np.asarray(log_sum_exp(shares + terms, axis=0))
 

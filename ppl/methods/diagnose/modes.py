@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ppl.floats import Floats
 from ppl.kernel.advi.coordinates import Scaled
 from ppl.kernel.advi.gaussian import Gaussian, gaussian_at
-from ppl.kernel.advi.target import Array
 from ppl.kernel.advi.triangular import solved
 from ppl.methods.correct.resampling import systematic
 from ppl.methods.diagnose.mixture_sampling import Proposal, log_weights, missed
@@ -104,7 +104,7 @@ MODE_SEARCH = ModeSearchLimits()
 class Peak:
     """Where an ascent ended at v (dim,), and the log density there."""
 
-    v: Array
+    v: Floats
     height: float
 
 
@@ -122,7 +122,7 @@ class Mode:
     is_symmetric: bool = False
 
     @property
-    def offset(self) -> Array:
+    def offset(self) -> Floats:
         """How far it lies from q's mean (dim,), in sds of q."""
         return self.gaussian.mean
 
@@ -141,7 +141,7 @@ class MissedRegions:
         return (*(mode.gaussian for mode in self.modes), *self.others)
 
 
-def as_they_are(v: Array) -> Array:
+def as_they_are(v: Floats) -> Floats:
     return v
 
 
@@ -150,7 +150,7 @@ def find_missed_regions(
     q: Proposal,
     rng: np.random.Generator,
     near: Sequence[Gaussian] = (),
-    put_back: Callable[[Array], Array] = as_they_are,
+    put_back: Callable[[Floats], Floats] = as_they_are,
 ) -> MissedRegions:
     """What there is beside q, whose draws are given in coordinates where it is standard.
 
@@ -182,7 +182,7 @@ def find_missed_regions(
 
 
 def own_mode_and_paths(
-    scaled: Scaled, starts: Sequence[Array], rng: np.random.Generator
+    scaled: Scaled, starts: Sequence[Floats], rng: np.random.Generator
 ) -> tuple[Peak | None, list[Pathfinder]]:
     """The mode above q's mean, and the best Gaussians on the paths from the starts."""
     noise = rng.standard_normal((len(starts), PATHFINDING.rough_elbo_draws, scaled.dim))
@@ -209,13 +209,13 @@ def overdispersed_gaussians(
     return wide, distant
 
 
-def starts_of(scaled: Scaled, rng: np.random.Generator) -> Iterator[Array]:
+def starts_of(scaled: Scaled, rng: np.random.Generator) -> Iterator[Floats]:
     shape, radius = (MODE_SEARCH.paths, scaled.dim), MODE_SEARCH.start_radius
     yield from MODE_SEARCH.start_distance * rng.standard_normal(shape)
     yield from solved(scaled.factor, rng.uniform(-radius, radius, shape) - scaled.centre)
 
 
-def heaviest(q: Proposal, distant: Sequence[Proposal], rng: np.random.Generator) -> Iterator[Array]:
+def heaviest(q: Proposal, distant: Sequence[Proposal], rng: np.random.Generator) -> Iterator[Floats]:
     """Some of the distant draws, in proportion to their importance, where they see what q does not."""
     if missed(q, *distant, clear=False) > MODE_SEARCH.mode_mass:
         weights = np.concatenate(log_weights([q, *distant])[1:])
@@ -224,7 +224,7 @@ def heaviest(q: Proposal, distant: Sequence[Proposal], rng: np.random.Generator)
 
 
 def distant_ends(
-    paths: Sequence[Pathfinder], put_back: Callable[[Array], Array] = as_they_are
+    paths: Sequence[Pathfinder], put_back: Callable[[Floats], Floats] = as_they_are
 ) -> Iterator[Gaussian]:
     """The Gaussians of paths that end far from q."""
     for path in paths:
@@ -265,14 +265,14 @@ def is_seen_by_chance(peak: Proposal, q: Proposal) -> bool:
     return bool(few and share > MODE_SEARCH.missed_mass)
 
 
-def mode_above(start: Array) -> Search[Peak | None]:
+def mode_above(start: Floats) -> Search[Peak | None]:
     """The mode above a point; None where the ascent ends at none, as in a funnel."""
     top = yield from ascent(start, MODE_SEARCH.most_steps, MODE_SEARCH.end_slope)
     return Peak(top.u, top.value) if top and top.slope < MODE_SEARCH.stationary_slope else None
 
 
 def peaks_above(
-    scaled: Scaled, starts: Sequence[Array], put_back: Callable[[Array], Array]
+    scaled: Scaled, starts: Sequence[Floats], put_back: Callable[[Floats], Floats]
 ) -> dict[int, Peak]:
     """The modes above points, by the number of each that has one, about zero."""
     tops = in_lockstep(scaled, [mode_above(start) for start in starts])
@@ -292,7 +292,7 @@ def modes_near(
     own: Peak | None,
     centre: Gaussian | None,
     known: Sequence[Mode],
-    put_back: Callable[[Array], Array] = as_they_are,
+    put_back: Callable[[Floats], Floats] = as_they_are,
 ) -> Iterator[Mode]:
     """The modes above Gaussians, or these themselves where there is none, which have a share of the mass.
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ppl.kernel.advi.target import Array
+from ppl.floats import Floats
 from ppl.records import dataclass
 
 
@@ -61,7 +61,7 @@ class Psis:
     `log_mean` is the log of the mean of the smoothed ratios: normalised weights no longer tell it.
     """
 
-    log_weights: Array
+    log_weights: Floats
     khat: float
     log_mean: float = math.nan
 
@@ -91,13 +91,13 @@ class Psis:
 class WeightedDraws(NamedTuple):
     """Draws u (n, dim) of q, their log densities under the target and under q (n,), and weights p/q."""
 
-    u: Array
-    log_p: Array
-    log_q: Array
+    u: Floats
+    log_p: Floats
+    log_q: Floats
     weights: Psis
 
 
-def weighted_draws_of(u: Array, log_p: Array, log_q: Array) -> WeightedDraws:
+def weighted_draws_of(u: Floats, log_p: Floats, log_q: Floats) -> WeightedDraws:
     """Draws of q with their weights smoothed."""
     return WeightedDraws(u, log_p, log_q, psis(log_p - log_q))
 
@@ -107,7 +107,7 @@ def khat_threshold(n: int) -> float:
     return min(1 - 1 / math.log10(max(n, 2)), 0.7)
 
 
-def psis(log_ratios: Array) -> Psis:
+def psis(log_ratios: Floats) -> Psis:
     """Smooth the importance ratios p/q at draws of q, given their logarithms (n,) up to a constant.
 
     Example:
@@ -121,7 +121,7 @@ def psis(log_ratios: Array) -> Psis:
         return Psis(np.full(n, -math.log(n)), math.inf, highest)
     log_ratios = log_ratios - highest
 
-    def weights(smoothed: Array, shape: float) -> Psis:
+    def weights(smoothed: Floats, shape: float) -> Psis:
         log_sum = float(np.log(np.exp(smoothed).sum()))
         return Psis(smoothed - log_sum, shape, highest + (log_sum - math.log(n)))
 
@@ -146,7 +146,7 @@ def psis(log_ratios: Array) -> Psis:
     return weights(smoothed, shape)
 
 
-def fit_pareto(excess: Array) -> tuple[float, float]:
+def fit_pareto(excess: Floats) -> tuple[float, float]:
     """Shape k and scale of a generalised Pareto distribution from sorted positive excesses (n,).
 
     The quasi-Bayesian estimate of Zhang and Stephens (2009), with k drawn towards 1/2 by a prior worth ten
@@ -179,7 +179,7 @@ def pareto_survival(excess: float, shape: float, scale: float) -> float:
     return float(max(1 + shape * excess / scale, 0.0) ** (-1 / shape))
 
 
-def pareto_midpoints(n: int, shape: float, scale: float) -> Array:
+def pareto_midpoints(n: int, shape: float, scale: float) -> Floats:
     """The quantiles (n,) at (i - 1/2)/n of a generalised Pareto distribution."""
     log_survival = np.log1p(-(np.arange(1, n + 1) - 0.5) / n)
     if abs(shape) < 1e-12:

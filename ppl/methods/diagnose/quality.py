@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from ppl.floats import Floats
 from ppl.kernel.advi.outcome import Outcome
-from ppl.kernel.advi.target import Array
 from ppl.methods.correct.correction import DrawSource
 from ppl.methods.correct.weight_quality import WeightQuality
 from ppl.methods.diagnose.diagnostics import Trend
@@ -35,8 +35,8 @@ class Quality:
     n: int
     khat: float
     ess: float
-    khats: Array
-    shifts: Array
+    khats: Floats
+    shifts: Floats
     elbo_se: float
     outcome: Outcome
     trend: Trend | None = None
@@ -44,8 +44,8 @@ class Quality:
     made: DrawSource = DrawSource.OF_Q
     modes: tuple[Mode, ...] = ()
     moved: Moved | None = None
-    tails: Array = field(default_factory=lambda: np.zeros(0))
-    by_one: Array = field(default_factory=lambda: np.zeros(0))
+    tails: Floats = field(default_factory=lambda: np.zeros(0))
+    by_one: Floats = field(default_factory=lambda: np.zeros(0))
     stuck: tuple[int, ...] = ()
     updates: tuple[WeightQuality, ...] = ()
     images: Images | None = None

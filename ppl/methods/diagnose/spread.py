@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ppl.kernel.advi.target import Array
+from ppl.floats import Floats
 from ppl.records import dataclass
 
 RHAT_OF_RUNS = 1.05
@@ -18,7 +18,7 @@ class Spread:
     """`runs` runs, their ELBOs, and R-hat of each coordinate (dim,) with each run's draws as a chain."""
 
     runs: int
-    rhats: Array
+    rhats: Floats
     elbos: tuple[float, ...]
 
     @property
@@ -42,7 +42,7 @@ class Spread:
         return self.rhat > RHAT_OF_RUNS
 
 
-def spread_of(draws: Sequence[Array], elbos: Sequence[float]) -> Spread:
+def spread_of(draws: Sequence[Floats], elbos: Sequence[float]) -> Spread:
     """Compare runs by their draws, (n, dim) each with one n of at least 2.
 
     R-hat is the root of total over within variance (Gelman and Rubin 1992; without splitting, since draws of

@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.kernel.advi.target import Array
+from ppl.floats import Floats
 from ppl.late import stats
 from ppl.records import dataclass
 
@@ -89,7 +89,7 @@ def _counts(ranks: Ints, largest: int) -> Ints:
     return np.stack([np.searchsorted(row, points, side="right") for row in ordered])
 
 
-def _gamma(counts: Ints, n: int, largest: int) -> Array:
+def _gamma(counts: Ints, n: int, largest: int) -> Floats:
     """The smallest two-sided binomial tail over the points, (sets,) (their equation 7)."""
     shares = (_points(largest) + 1) / (largest + 1)
     whole = np.arange(n + 1)[:, None]
@@ -101,7 +101,7 @@ def _gamma(counts: Ints, n: int, largest: int) -> Array:
 
 
 @cache
-def _null(n: int, largest: int) -> Array:
+def _null(n: int, largest: int) -> Floats:
     """The statistic of uniform ranks."""
     rng = np.random.default_rng(RANK_TEST.seed)
     ranks = rng.integers(0, largest + 1, (RANK_TEST.null_samples, n))

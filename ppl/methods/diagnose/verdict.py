@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl import html
+from ppl.floats import Floats
 from ppl.kernel.advi.elbo import Elbo
 from ppl.kernel.advi.outcome import Outcome
 from ppl.kernel.advi.parts import by_columns
-from ppl.kernel.advi.target import Array
 from ppl.methods.correct.correction import Corrected, DrawSource
 from ppl.methods.diagnose.diagnostics import Trend, khat_of_means
 from ppl.methods.diagnose.level import Level
@@ -151,15 +151,15 @@ def verdict_of(
     )
 
 
-def constant(u: Array) -> NDArray[np.bool_]:
+def constant(u: Floats) -> NDArray[np.bool_]:
     """Which coordinates (dim,) are the same in all draws u (n, dim)."""
     return np.asarray(u.min(axis=0) == u.max(axis=0))
 
 
-def narrow(u: Array) -> NDArray[np.bool_]:
+def narrow(u: Floats) -> NDArray[np.bool_]:
     """Which coordinates (dim,) are the same in most of the draws u (n, dim), to rounding."""
 
-    def of_columns(some: Array) -> Array:
+    def of_columns(some: Floats) -> Floats:
         low, high = quantiles(some, (0.05, 0.95))
         return np.asarray(high - low <= VERDICT.rounding * np.maximum(-low, high))
 

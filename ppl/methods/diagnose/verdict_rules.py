@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ppl.errors import first_few
+from ppl.floats import Floats
 from ppl.kernel.advi.outcome import Ending
-from ppl.kernel.advi.target import Array
 from ppl.methods.correct.correction import CORRECTION, DrawSource, is_enough
 from ppl.methods.correct.weight_quality import WeightQuality
 from ppl.methods.diagnose.level import FROM_BEST, Level
@@ -283,7 +283,7 @@ def slow_moves(v: Quality, name: CoordinateName) -> Iterator[Finding]:
             yield Finding(level, f"{why}{about(worst)}", OTHER_FORM)
 
 
-def worst_of(sizes: Array, name: CoordinateName, least: float = MOVES.drift) -> str:
+def worst_of(sizes: Floats, name: CoordinateName, least: float = MOVES.drift) -> str:
     """The coordinates with the largest sizes, of those that are at least so large."""
     return named([int(k) for k in np.argsort(-sizes, kind="stable") if sizes[k] >= least], name)
 

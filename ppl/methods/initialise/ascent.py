@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ppl.kernel.advi.target import Array
+from ppl.floats import Floats
 from ppl.methods.maximise.lockstep import Search
 from ppl.methods.maximise.quasi_newton import LimitedMemory, climb
 from ppl.methods.maximise.rules import UNTIL_STOPPED, SearchPoint, Stop
@@ -19,13 +19,13 @@ class Top(NamedTuple):
     climb when its steps were spent.
     """
 
-    u: Array
+    u: Floats
     value: float
     slope: float
     spent: bool
 
 
-def ascent(start: Array, most_steps: int, slope: float) -> Search[Top | None]:
+def ascent(start: Floats, most_steps: int, slope: float) -> Search[Top | None]:
     """Climb until no slope is larger than that, in at most so many steps; None where there is no density.
 
     The coordinates should be such that the mode is about one unit wide.

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ppl.floats import Floats
 from ppl.kernel.advi.gaussian import LOG_2PI
-from ppl.kernel.advi.target import Array
 from ppl.methods.maximise.lockstep import Search
 from ppl.methods.maximise.quasi_newton import LimitedMemory, climb
 from ppl.methods.maximise.rules import UNTIL_STOPPED, SearchPoint
@@ -48,33 +48,33 @@ class InverseHessian:
     With a leading axis it is one for each of several points: `times` and `colour` then do all at once.
     """
 
-    alpha: Array
-    basis: Array
-    core: Array
+    alpha: Floats
+    basis: Floats
+    core: Floats
 
     @property
     def each(self) -> "Iterator[InverseHessian]":
         """One after the other, where there is a leading axis."""
         return map(InverseHessian, self.alpha, self.basis, self.core)
 
-    def times(self, v: Array) -> Array:
+    def times(self, v: Floats) -> Floats:
         """The covariance times a vector (dim,)."""
         projected = self.core @ (self.basis.mT @ v[..., None])
         return np.asarray(self.alpha * v + (self.basis @ projected)[..., 0])
 
     @property
-    def variances(self) -> Array:
+    def variances(self) -> Floats:
         """Its diagonal (dim,)."""
         return np.asarray(self.alpha + ((self.basis @ self.core) * self.basis).sum(axis=1))
 
     @property
-    def precisions(self) -> Array:
+    def precisions(self) -> Floats:
         """The diagonal (dim,) of its inverse, by Woodbury's identity."""
         scaled = self.basis / self.alpha[:, None]
         inside = np.linalg.solve(np.eye(len(self.core)) + self.core @ self.basis.T @ scaled, self.core)
         return np.asarray(1 / self.alpha - ((scaled @ inside) * scaled).sum(axis=1))
 
-    def widening(self) -> Array:
+    def widening(self) -> Floats:
         """F (dim, k) such that I + F F' is this in units of sqrt(alpha), where that is wider than I.
 
         The largest come first. It takes O(dim k^2): the eigenvectors lie in the span of B.
@@ -84,11 +84,11 @@ class InverseHessian:
         wider = (values > 0)[::-1]
         return np.asarray((q @ vectors * np.sqrt(np.maximum(values, 0.0)))[:, ::-1][:, wider])
 
-    def dense(self) -> Array:
+    def dense(self) -> Floats:
         """All of it, (dim, dim)."""
         return np.diag(self.alpha) + self.basis @ self.core @ self.basis.T
 
-    def log_density(self, off: Array) -> Array:
+    def log_density(self, off: Floats) -> Floats:
         """log N(0, this) at `off` (n, dim), by Woodbury's identity; (n,)."""
         scaled = self.basis / self.alpha[:, None]
         inside = np.linalg.solve(np.eye(len(self.core)) + self.core @ self.basis.T @ scaled, self.core)
@@ -96,7 +96,7 @@ class InverseHessian:
         _, half_log_det = self.colour(np.empty((0, len(self.alpha))))
         return np.asarray(-0.5 * (square + len(self.alpha) * LOG_2PI) - half_log_det)
 
-    def colour(self, z: Array) -> tuple[Array, Array]:
+    def colour(self, z: Floats) -> tuple[Floats, Floats]:
         """Turn standard noise (n, dim) into noise with this covariance; also half its log determinant, ().
 
         Raises LinAlgError when the covariance is not positive definite.
@@ -119,11 +119,11 @@ class PathPoint:
     """
 
     steps: int
-    u: Array
+    u: Floats
     log_density: float
-    gradient: Array
-    alpha: Array
-    pairs: tuple[tuple[Array, Array], ...]
+    gradient: Floats
+    alpha: Floats
+    pairs: tuple[tuple[Floats, Floats], ...]
 
     @property
     def curvature(self) -> InverseHessian:
@@ -154,7 +154,7 @@ PathWatch = Callable[[PathPoint], bool]
 """Is shown every point of a path when it is reached; the path ends where it is true."""
 
 
-def lbfgs_path(start: Array, watch: PathWatch) -> Search[list[PathPoint]]:
+def lbfgs_path(start: Floats, watch: PathWatch) -> Search[list[PathPoint]]:
     """The points of an L-BFGS ascent from `start` (dim,), the start left out.
 
     Of very many dimensions the path has no more steps than memory holds.
@@ -179,7 +179,7 @@ def lbfgs_path(start: Array, watch: PathWatch) -> Search[list[PathPoint]]:
     return path[1:]
 
 
-def next_point(before: PathPoint, u: Array, log_density: float, gradient: Array) -> PathPoint:
+def next_point(before: PathPoint, u: Floats, log_density: float, gradient: Floats) -> PathPoint:
     """The point one step on; a step that tells nothing of the curvature is not kept."""
     s, y = u - before.u, before.gradient - gradient
     alpha, pairs = before.alpha, before.pairs
@@ -188,13 +188,13 @@ def next_point(before: PathPoint, u: Array, log_density: float, gradient: Array)
     return PathPoint(before.steps + 1, u, log_density, gradient, alpha, pairs)
 
 
-def _update_diagonal(alpha: Array, s: Array, y: Array) -> Array:
+def _update_diagonal(alpha: Floats, s: Floats, y: Floats) -> Floats:
     """The diagonal of the inverse Hessian after one more pair (Gilbert and Lemarechal 1989; Algorithm 3)."""
     a, b, c = y @ (alpha * y), y @ s, s @ (s / alpha)
     return np.asarray(1 / (a / (b * alpha) + y**2 / b - a * s**2 / (b * c * alpha**2)))
 
 
-def _curvature(alpha: Array, s: Array, y: Array) -> InverseHessian:
+def _curvature(alpha: Floats, s: Floats, y: Floats) -> InverseHessian:
     """The compact form of the L-BFGS inverse Hessian (Byrd, Nocedal and Schnabel 1994, eq. 2.21)."""
     scaled, k = alpha[..., None] * y, s.shape[-1]
     product = s.mT @ y

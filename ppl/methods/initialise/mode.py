@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ppl.floats import Floats
 from ppl.kernel.advi.outcome import Listener, Phase, Progress
-from ppl.kernel.advi.target import Array, Forwarding, Target
+from ppl.kernel.advi.target import Forwarding, Target
 from ppl.methods.initialise.lbfgs_path import PathPoint, next_point
 from ppl.methods.maximise.methods import maximise
 from ppl.methods.maximise.rules import STANS, Rules
@@ -23,9 +24,9 @@ class StartingMode:
     search was `interrupted`; `reason` says why it ended, in a clause.
     """
 
-    u: Array
+    u: Floats
     value: float
-    scales: Array
+    scales: Floats
     steps: int
     converged: bool
     reason: str = ""
@@ -35,10 +36,10 @@ class StartingMode:
 class Remembered(Forwarding):
     """A target that remembers the highest point it was asked for, `u` (dim,), and the value there."""
 
-    def __init__(self, target: Target, u: Array):
+    def __init__(self, target: Target, u: Floats):
         self.target, self.u, self.value = target, u, -np.inf
 
-    def log_density_gradient(self, u: Array) -> tuple[float, Array]:
+    def log_density_gradient(self, u: Floats) -> tuple[float, Floats]:
         value, gradient = self.target.log_density_gradient(u)
         if value > self.value:
             self.u, self.value = u.copy(), value
@@ -46,7 +47,7 @@ class Remembered(Forwarding):
 
 
 def find_mode(
-    target: Target, points: Sequence[Array], listen: Listener, method: str = "lbfgs", rules: Rules = STANS
+    target: Target, points: Sequence[Floats], listen: Listener, method: str = "lbfgs", rules: Rules = STANS
 ) -> StartingMode:
     """The highest of the modes above `points`, (dim,) each; the log density is finite there.
 
@@ -68,7 +69,7 @@ def find_mode(
     return mode_
 
 
-def _above(target: Target, start: Array, method: str, rules: Rules) -> StartingMode:
+def _above(target: Target, start: Floats, method: str, rules: Rules) -> StartingMode:
     """The mode above a point, with the curvature that the path there shows."""
     first, *steps = maximise(target, start, method, rules)
     point, end = PathPoint(0, first.u, first.value, first.gradient, np.ones_like(start), ()), first

@@ -14,9 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ppl.errors import InferenceError
+from ppl.floats import Floats
 from ppl.kernel.advi.gaussian import LOG_2PI
 from ppl.kernel.advi.outcome import Listener, Phase, Progress, silent
-from ppl.kernel.advi.target import Array, Target
+from ppl.kernel.advi.target import Target
 from ppl.methods.initialise.lbfgs_path import InverseHessian, PathPoint, PathWatch, curvatures, lbfgs_path
 from ppl.methods.maximise.lockstep import Search, answered, in_lockstep
 from ppl.methods.numerics.log_sums import log_sum_exp
@@ -61,23 +62,23 @@ class Pathfinder:
     `draws` are draws from it with the log densities of the target and of the Gaussian at each.
     """
 
-    mean: Array
+    mean: Floats
     curvature: InverseHessian
     elbo: float
     steps: int
-    draws: Array
-    log_p: Array
-    log_q: Array
+    draws: Floats
+    log_p: Floats
+    log_q: Floats
 
-    def sample(self, n: int, rng: np.random.Generator) -> Array:
+    def sample(self, n: int, rng: np.random.Generator) -> Floats:
         """n fresh draws, (n, dim)."""
         return self.mean + self.curvature.colour(rng.standard_normal((n, len(self.mean))))[0]
 
-    def log_density(self, u: Array) -> Array:
+    def log_density(self, u: Floats) -> Floats:
         """Of this Gaussian at u (n, dim); (n,)."""
         return self.curvature.log_density(u - self.mean)
 
-    def has_reached(self, u: Array, log_p: float) -> bool:
+    def has_reached(self, u: Floats, log_p: float) -> bool:
         """Whether a point (dim,) with this log density lies as its draws do, no lower and no further out."""
         if log_p < np.median(self.log_p):
             return False
@@ -85,7 +86,7 @@ class Pathfinder:
 
 
 def pathfinder(
-    target: Target, start: Array, rng: np.random.Generator, elbo_draws: int = PATHFINDING.elbo_draws
+    target: Target, start: Floats, rng: np.random.Generator, elbo_draws: int = PATHFINDING.elbo_draws
 ) -> Pathfinder:
     """Climb from `start` (dim,) and return the Gaussian with the best ELBO along the way.
 
@@ -100,7 +101,7 @@ def pathfinder(
 
 
 def best_on_path(
-    target: Target, start: Array, z: Array, arrives: PathWatch = lambda point: False
+    target: Target, start: Floats, z: Floats, arrives: PathWatch = lambda point: False
 ) -> Search[Pathfinder | None]:
     """The same, judged on the noise z; None where there is none, or the path `arrives` where others ended."""
     heights: list[float] = []
@@ -117,7 +118,7 @@ def best_on_path(
     return None if arrived else _best_of_path(target, path, z)
 
 
-def _best_of_path(target: Target, path: Sequence[PathPoint], z: Array) -> Pathfinder | None:
+def _best_of_path(target: Target, path: Sequence[PathPoint], z: Floats) -> Pathfinder | None:
     """The Gaussian with the best ELBO on a path: of a long one, among points all along, and then nearby."""
     if len(path) <= PATHFINDING.most_points:
         return _best(target, path, z)
@@ -136,7 +137,7 @@ def _evenly(first: int, last: int) -> list[int]:
     return [*dict.fromkeys(np.linspace(first, last, PATHFINDING.most_points // 2).astype(int).tolist())]
 
 
-def mixture_log_density(paths: Sequence[Pathfinder], u: Array) -> Array:
+def mixture_log_density(paths: Sequence[Pathfinder], u: Floats) -> Floats:
     """Of the equal mixture of their Gaussians at u (n, dim); (n,).
 
     A draw of one of them is weighted against it: that bounds the weights where the Gaussians overlap.
@@ -147,7 +148,7 @@ def mixture_log_density(paths: Sequence[Pathfinder], u: Array) -> Array:
 
 def pathfinders(
     target: Target,
-    points: Sequence[Array],
+    points: Sequence[Floats],
     rng: np.random.Generator,
     paths: list[Pathfinder],
     elbo_draws: int = PATHFINDING.elbo_draws,
@@ -179,12 +180,12 @@ class Guess(NamedTuple):
 
     point: PathPoint
     curvature: InverseHessian
-    means: Array
-    noise: Array
+    means: Floats
+    noise: Floats
     half_log_det: float
 
 
-def _best(target: Target, points: Sequence[PathPoint], z: Array) -> Pathfinder | None:
+def _best(target: Target, points: Sequence[PathPoint], z: Floats) -> Pathfinder | None:
     """The Gaussian with the best ELBO at these points, judged on the noise z; None where none has one."""
     at_once = max(1, PATHFINDING.most_numbers // (2 * z.size))
     some = (points[i : i + at_once] for i in range(0, len(points), at_once))
@@ -192,7 +193,7 @@ def _best(target: Target, points: Sequence[PathPoint], z: Array) -> Pathfinder |
     return max(bests, key=lambda gaussian: gaussian.elbo, default=None)
 
 
-def _best_at_once(target: Target, points: Sequence[PathPoint], z: Array) -> Pathfinder | None:
+def _best_at_once(target: Target, points: Sequence[PathPoint], z: Floats) -> Pathfinder | None:
     guesses = _guesses(points, z)
     if not guesses:
         return None
@@ -209,7 +210,7 @@ def _best_at_once(target: Target, points: Sequence[PathPoint], z: Array) -> Path
     return Pathfinder(means[which], curvature, float(elbos[k, which]), point.steps, *at)
 
 
-def _guesses(points: Sequence[PathPoint], z: Array) -> list[Guess]:
+def _guesses(points: Sequence[PathPoint], z: Floats) -> list[Guess]:
     """Those at the points; none where the covariance is not positive definite."""
     try:
         all_of = curvatures(points)

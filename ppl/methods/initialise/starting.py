@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ppl.floats import Floats
 from ppl.kernel.advi.coordinates import Scaled
 from ppl.kernel.advi.families.family import Family
 from ppl.kernel.advi.families.full_rank import FullRank
@@ -17,7 +18,7 @@ from ppl.kernel.advi.families.low_rank import LowRank
 from ppl.kernel.advi.gaussian import MOST_DENSE, Gaussian, gaussian_at
 from ppl.kernel.advi.outcome import Listener, Outcome, Phase, Progress, interrupted
 from ppl.kernel.advi.start import Warm
-from ppl.kernel.advi.target import Array, Target
+from ppl.kernel.advi.target import Target
 from ppl.methods.initialise.pathfinder import NO_GAUSSIAN, PATHFINDING, Pathfinder, pathfinders
 from ppl.records import dataclass, replace
 
@@ -36,11 +37,11 @@ class Start:
     there is none. `note` is for the user; `outcome` is how the run ended, where it ended here.
     """
 
-    point: Array
+    point: Floats
     target: Target
     family: Family
-    params: Array
-    metric: Array | None = None
+    params: Floats
+    metric: Floats | None = None
     note: str = ""
     outcome: Outcome | None = None
 
@@ -55,7 +56,7 @@ class Start:
         at = (self.target.centre, self.target.factor) if isinstance(self.target, Scaled) else ()
         return StartState(self.point, at, self.params, self.metric, self.note, self.outcome)
 
-    def back(self, params: Array) -> Array:
+    def back(self, params: Floats) -> Floats:
         """Those params in the coordinates of the model."""
         if isinstance(self.target, Scaled):
             return self.family.push_forward(params, self.target.centre, self.target.factor)
@@ -65,10 +66,10 @@ class Start:
 class StartState(NamedTuple):
     """A start without its target and family; `scaled_by` is the centre and the factor of its coordinates."""
 
-    point: Array
-    scaled_by: tuple[Array, ...]
-    params: Array
-    metric: Array | None
+    point: Floats
+    scaled_by: tuple[Floats, ...]
+    params: Floats
+    metric: Floats | None
     note: str
     outcome: Outcome | None
 
@@ -82,13 +83,13 @@ class StartState(NamedTuple):
         return Start(self.point, seen, family, self.params, self.metric, self.note, self.outcome)
 
 
-def at_random(target: Target, family: Family, point: Array, scale: float = 1.0, note: str = "") -> Start:
+def at_random(target: Target, family: Family, point: Floats, scale: float = 1.0, note: str = "") -> Start:
     """Begin at `point` (dim,) with equal scales, which are one in the ADVI paper."""
     return Start(point, target, family, family.start(point, scale), note=note)
 
 
 def from_paths(
-    target: Target, family: Family, points: Sequence[Array], rng: np.random.Generator, listen: Listener
+    target: Target, family: Family, points: Sequence[Floats], rng: np.random.Generator, listen: Listener
 ) -> Start:
     """Begin at the Gaussian with the best ELBO that is found along the paths from `points`, (dim,) each.
 
@@ -137,7 +138,7 @@ def from_q(target: Target, family: Family, warm: Warm, scaled: bool) -> Start:
     return Start(mean, target, family, family.push_forward(params, mean, factor))
 
 
-def _by_factors(target: Target, family: Family, origin: Array, path: Pathfinder) -> Start:
+def _by_factors(target: Target, family: Family, origin: Floats, path: Pathfinder) -> Start:
     """Centred on the Gaussian of a path, as near to it as the family can be by L-BFGS's factors alone.
 
     No Hessian is formed, and a matrix (dim, dim) only for full rank, which is made of one.
@@ -154,7 +155,7 @@ def _by_factors(target: Target, family: Family, origin: Array, path: Pathfinder)
     return Start(origin, Scaled(target, mean, factor), family, params)
 
 
-def _in_shape(target: Target, family: Family, origin: Array, gaussian: Gaussian) -> Start:
+def _in_shape(target: Target, family: Family, origin: Floats, gaussian: Gaussian) -> Start:
     """Where a Gaussian is standard, or as near to that as the family can see."""
     zeros = np.zeros(target.dim)
     if isinstance(family, FullRank):
@@ -178,7 +179,7 @@ def _refine(target: Target, path: Pathfinder, rng: np.random.Generator) -> Gauss
     return max(guesses, key=lambda guess: _elbo(target, guess, z))
 
 
-def _by_hessian(target: Target, mean: Array, units: Array) -> list[Gaussian]:
+def _by_hessian(target: Target, mean: Floats, units: Floats) -> list[Gaussian]:
     """The Gaussian with the Hessian there, and that a Newton step on; none where it is flat to rounding."""
     gradient = target.log_density_gradient(mean)[1]
     try:
@@ -189,7 +190,7 @@ def _by_hessian(target: Target, mean: Array, units: Array) -> list[Gaussian]:
     return [local, on] if np.isfinite(gradient).all() else []
 
 
-def _elbo(target: Target, guess: Gaussian, z: Array) -> float:
+def _elbo(target: Target, guess: Gaussian, z: Floats) -> float:
     """The ELBO of a Gaussian up to a constant; -inf where a draw leaves the support."""
     elbo = float(target.log_densities(guess.draws(z)).mean()) + guess.half_log_det
     return elbo if np.isfinite(elbo) else -np.inf

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ppl.kernel.advi.target import Array
+from ppl.floats import Floats
 from ppl.methods.maximise.lockstep import Search
 from ppl.records import dataclass
 
@@ -46,9 +46,9 @@ WOLFE = WolfeLimits()
 class LinePoint(NamedTuple):
     """A point (dim,), minus the log density there, and the gradient (dim,) of that."""
 
-    u: Array
+    u: Floats
     loss: np.float64
-    slope: Array
+    slope: Floats
 
 
 @dataclass
@@ -57,7 +57,7 @@ class Loss:
 
     evaluations: int = 0
 
-    def at(self, u: Array) -> Search[LinePoint | None]:
+    def at(self, u: Floats) -> Search[LinePoint | None]:
         """None where the log density or its gradient is not finite."""
         self.evaluations += 1
         value, gradient = yield u
@@ -80,7 +80,7 @@ class SearchLine:
 
     loss: Loss
     start: LinePoint
-    direction: Array
+    direction: Floats
     first: np.float64
 
     @property

@@ -9,13 +9,14 @@ from typing import TypeVar
 
 import numpy as np
 
-from ppl.kernel.advi.target import Array, Target
+from ppl.floats import Floats
+from ppl.kernel.advi.target import Target
 
 T = TypeVar("T")
-Evaluated = tuple[float, Array]
+Evaluated = tuple[float, Floats]
 """The log density at a point and its gradient (dim,)."""
-EvaluateDensities = Callable[[Array], Evaluated]
-Search = Generator[Array, Evaluated, T]
+EvaluateDensities = Callable[[Floats], Evaluated]
+Search = Generator[Floats, Evaluated, T]
 """Asks for points (dim,) and returns a result."""
 FEWEST_AT_ONCE = 4
 """Points that are evaluated in a batch: four cost as much as 1.3 to 4.4 alone, two as 1.6 to 4."""
@@ -33,7 +34,7 @@ def answered(density: EvaluateDensities, search: Search[T]) -> T:
 
 def in_lockstep(target: Target, searches: Sequence[Search[T]]) -> Iterator[tuple[int, T]]:
     """The number and the result of each search, in the order in which they end."""
-    asked = dict[int, Array]()
+    asked = dict[int, Floats]()
     answers: dict[int, Evaluated | None] = dict.fromkeys(range(len(searches)))
     while answers:
         for number, answer in answers.items():
@@ -46,7 +47,7 @@ def in_lockstep(target: Target, searches: Sequence[Search[T]]) -> Iterator[tuple
         answers = dict(zip(asked, _at_all(target, list(asked.values())), strict=True))
 
 
-def _at_all(target: Target, points: Sequence[Array]) -> list[Evaluated]:
+def _at_all(target: Target, points: Sequence[Floats]) -> list[Evaluated]:
     if len(points) < FEWEST_AT_ONCE:
         return [target.log_density_gradient(point) for point in points]
     values, slopes = target.log_density_gradients(np.array(points))

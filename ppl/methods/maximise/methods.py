@@ -4,12 +4,13 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from ppl.kernel.advi.target import Array, Target
+from ppl.floats import Floats
+from ppl.kernel.advi.target import Target
 from ppl.methods.maximise.newton import climb_by_newton
 from ppl.methods.maximise.quasi_newton import Dense, LimitedMemory, steps
 from ppl.methods.maximise.rules import STANS, Rules, SearchPoint, Stop
 
-METHODS: dict[str, Callable[[Target, Array, Rules], Iterator[SearchPoint]]] = {
+METHODS: dict[str, Callable[[Target, Floats, Rules], Iterator[SearchPoint]]] = {
     "lbfgs": lambda target, start, rules: steps(
         target.log_density_gradient, start, rules, LimitedMemory(rules.history_size)
     ),
@@ -19,7 +20,7 @@ METHODS: dict[str, Callable[[Target, Array, Rules], Iterator[SearchPoint]]] = {
 
 
 def maximise(
-    target: Target, start: Array, method: str = "lbfgs", rules: Rules = STANS
+    target: Target, start: Floats, method: str = "lbfgs", rules: Rules = STANS
 ) -> Iterator[SearchPoint]:
     """The path from `start` (dim,), where the log density is finite, to a maximum; its end has a `stop`.
 

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ppl.kernel.advi.target import Array, Target
+from ppl.floats import Floats
+from ppl.kernel.advi.target import Target
 from ppl.methods.maximise.rules import NEWTON_GAIN, Rules, SearchPoint, Stop
 
 STENCIL = ((-2, 1 / 12), (-1, -2 / 3), (1, 2 / 3), (2, -1 / 12))
@@ -32,7 +33,7 @@ class NewtonLimits(NamedTuple):
 NEWTON_LIMITS = NewtonLimits()
 
 
-def climb_by_newton(target: Target, start: Array, rules: Rules) -> Iterator[SearchPoint]:
+def climb_by_newton(target: Target, start: Floats, rules: Rules) -> Iterator[SearchPoint]:
     """The steps from `start` (dim,) on, where the log density is finite; the last has a `stop`.
 
     The last step is a Newton step of length 1, where that gains; one of Stan's may be up to twice as long.
@@ -51,7 +52,7 @@ def climb_by_newton(target: Target, start: Array, rules: Rules) -> Iterator[Sear
         yield here
 
 
-def _step(target: Target, here: SearchPoint, direction: Array) -> SearchPoint:
+def _step(target: Target, here: SearchPoint, direction: Floats) -> SearchPoint:
     """The longest of the halved steps at which the log density is no lower, or no step at all."""
     alpha, tried = _longest_gain(target, here, direction)
     evaluations = here.evaluations + len(STENCIL) * target.dim + tried + 1
@@ -59,12 +60,12 @@ def _step(target: Target, here: SearchPoint, direction: Array) -> SearchPoint:
     return _step_by(target, after, alpha * direction) if alpha else after
 
 
-def _step_by(target: Target, here: SearchPoint, by: Array) -> SearchPoint:
+def _step_by(target: Target, here: SearchPoint, by: Floats) -> SearchPoint:
     value, gradient = target.log_density_gradient(here.u + by)
     return replace(here, u=here.u + by, value=value, gradient=gradient, length=float(np.linalg.norm(by)))
 
 
-def stencil_hessian(target: Target, u: Array) -> Array:
+def stencil_hessian(target: Target, u: Floats) -> Floats:
     """The Hessian (dim, dim) by differences of gradients over a stencil that is wide, as Stan's is."""
     offsets = NEWTON_LIMITS.spacing * np.array([offset for offset, _ in STENCIL])
     points = (u + offsets[:, None, None] * np.eye(len(u))).reshape(-1, len(u))
@@ -73,13 +74,13 @@ def stencil_hessian(target: Target, u: Array) -> Array:
     return np.asarray(0.5 * (rows + rows.T))
 
 
-def _direction(gradient: Array, hessian: Array) -> Array:
+def _direction(gradient: Floats, hessian: Floats) -> Floats:
     """Uphill: the gradient over the sizes of the curvatures along their eigenvectors."""
     curvatures, vectors = np.linalg.eigh(hessian)
     return np.asarray(vectors @ ((vectors.T @ gradient) / np.abs(curvatures)))
 
 
-def _longest_gain(target: Target, here: SearchPoint, direction: Array) -> tuple[float, int]:
+def _longest_gain(target: Target, here: SearchPoint, direction: Floats) -> tuple[float, int]:
     """The longest of the halved alphas that gains, 0 for none, and how many were tried."""
     alpha, tried = NEWTON_LIMITS.longest, 0
     while alpha >= NEWTON_LIMITS.longest * NEWTON_LIMITS.shortest:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ppl.kernel.advi.target import Array
+from ppl.floats import Floats
 from ppl.methods.maximise.line_search import WOLFE, LinePoint, Loss, SearchLine, Trial, cubic_minimum, search
 from ppl.methods.maximise.lockstep import EvaluateDensities, Search
 from ppl.methods.maximise.rules import CONFIRMED_GAIN, EPSILON, Rules, SearchPoint, Stop
@@ -17,16 +17,16 @@ class Pairs(NamedTuple):
     """Steps and the changes of the gradient over them, (k, dim) each, and products (k, k): of steps with the
     changes that are not before them, 0 elsewhere, and of changes."""
 
-    steps: Array
-    changes: Array
-    steps_by_later: Array
-    changes_by_changes: Array
+    steps: Floats
+    changes: Floats
+    steps_by_later: Floats
+    changes_by_changes: Floats
 
     def last(self, k: int) -> "Pairs":
         at = slice(len(self.steps) - k, None)
         return Pairs(self.steps[at], self.changes[at], *(products[at, at] for products in self[2:]))
 
-    def after(self, step: Array, change: Array) -> "Pairs":
+    def after(self, step: Floats, change: Floats) -> "Pairs":
         """With one pair more, (dim,) each."""
         among = self.changes @ change
         return Pairs(
@@ -46,7 +46,7 @@ class LimitedMemory:
     size: int
     pairs: Pairs | None = None
 
-    def after(self, step: Array, change: Array, reset: bool) -> "LimitedMemory":
+    def after(self, step: Floats, change: Floats, reset: bool) -> "LimitedMemory":
         """With one more step (dim,) and the change (dim,) of the gradient over it; alone with `reset`.
 
         A pair without curvature, which rounding makes, is left out.
@@ -60,7 +60,7 @@ class LimitedMemory:
             before = self.pairs.last(min(len(self.pairs.steps), self.size - 1))
         return replace(self, pairs=before.after(step, change))
 
-    def times(self, v: Array) -> Array:
+    def times(self, v: Floats) -> Floats:
         """The inverse Hessian times a vector (dim,)."""
         if self.pairs is None:
             return v
@@ -72,7 +72,7 @@ class LimitedMemory:
         return np.asarray(scale * (v - inner @ changes) + np.linalg.solve(upper.T, outer) @ steps)
 
 
-def grown(matrix: Array, column: Array, row: Array | float, corner: Array) -> Array:
+def grown(matrix: Floats, column: Floats, row: Floats | float, corner: Floats) -> Floats:
     """A matrix (k, k) with one more column (k,) and row (k,)."""
     n = len(matrix)
     larger = np.empty((n + 1, n + 1))
@@ -84,9 +84,9 @@ def grown(matrix: Array, column: Array, row: Array | float, corner: Array) -> Ar
 class Dense:
     """BFGS: the inverse Hessian (dim, dim) itself (Nocedal and Wright 2006, eq. 6.17)."""
 
-    matrix: Array | None = None
+    matrix: Floats | None = None
 
-    def after(self, step: Array, change: Array, reset: bool) -> "Dense":
+    def after(self, step: Floats, change: Floats, reset: bool) -> "Dense":
         rho = 1 / (change @ step)
         left = np.eye(len(step)) - rho * np.outer(step, change)
         if reset or self.matrix is None:
@@ -95,7 +95,7 @@ class Dense:
             before = left @ self.matrix @ left.T
         return Dense(before + rho * np.outer(step, step))
 
-    def times(self, v: Array) -> Array:
+    def times(self, v: Floats) -> Floats:
         assert self.matrix is not None
         return np.asarray(self.matrix @ v)
 
@@ -108,14 +108,14 @@ class Iterate(NamedTuple):
     """A step: where it leads, its direction and alpha, the alpha tried first, if it reset the Hessian."""
 
     point: LinePoint
-    direction: Array
+    direction: Floats
     alpha: np.float64
     first: np.float64
     reset: bool
 
 
 def steps(
-    density: EvaluateDensities, start: Array, rules: Rules, curvature: Curvature
+    density: EvaluateDensities, start: Floats, rules: Rules, curvature: Curvature
 ) -> Iterator[SearchPoint]:
     """The steps of `climb` as they are made."""
     past = deque[SearchPoint]()
@@ -131,7 +131,7 @@ def steps(
 
 
 def climb(
-    start: Array,
+    start: Floats,
     rules: Rules,
     curvature: Curvature,
     see: Callable[[SearchPoint], bool | None],
@@ -184,13 +184,13 @@ def climb(
 class _Last(NamedTuple):
     """The step before: direction (dim,) and alpha in its units, and the point it left."""
 
-    direction: Array
+    direction: Floats
     alpha: np.float64
     start: LinePoint
 
 
 def _step(
-    loss: Loss, here: LinePoint, direction: Array, last: _Last | None, alpha: float, unit_start: bool
+    loss: Loss, here: LinePoint, direction: Floats, last: _Last | None, alpha: float, unit_start: bool
 ) -> Search[Iterate | None]:
     """Along the direction, else straight downhill; None where neither leads down."""
     if last is not None:
@@ -209,7 +209,7 @@ def _first_alpha(here: LinePoint, last: _Last) -> np.float64:
     return min(np.float64(1.0), 1.01 * cubic_minimum(slope, end, WOLFE.smallest_alpha, 1.0))
 
 
-def _stop(rules: Rules, number: int, before: LinePoint, here: LinePoint, direction: Array) -> Stop | None:
+def _stop(rules: Rules, number: int, before: LinePoint, here: LinePoint, direction: Floats) -> Stop | None:
     """The first of Stan's rules that is met after a step, in its order."""
     gain, moved = abs(before.loss - here.loss), here.u - before.u
     size = max(abs(here.loss), 1.0)

@@ -5,7 +5,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from ppl.kernel.advi.target import Array
+from ppl.floats import Floats
 from ppl.records import dataclass
 
 EPSILON = float(np.finfo(float).eps)
@@ -80,9 +80,9 @@ class SearchPoint:
     the line search began with; `evaluations` are of the gradient so far.
     """
 
-    u: Array
+    u: Floats
     value: float
-    gradient: Array
+    gradient: Floats
     number: int = 0
     length: float = 0.0
     alpha: float = 0.0

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.kernel.advi.target import Array
+from ppl.floats import Floats
 from ppl.late import lapack
 
 FIRST_RIDGE = 1e-6
@@ -23,28 +23,28 @@ class Factors(NamedTuple):
     `as_given` (n,) is whether the matrix was positive definite as it was.
     """
 
-    bands: Array
+    bands: Floats
     as_given: NDArray[np.bool_]
 
     @property
-    def half_log_dets(self) -> Array:
+    def half_log_dets(self) -> Floats:
         """The log determinants of L (n,)."""
         return np.asarray(np.log(self.bands[:, 0]).sum(axis=1))
 
-    def solve(self, x: Array) -> Array:
+    def solve(self, x: Floats) -> Floats:
         """The inverse of L L' times vectors (n, k)."""
         return self.each(x, lambda band, b: lapack.dpbtrs(band, b, lower=1)[0])
 
-    def solve_transposed(self, x: Array) -> Array:
+    def solve_transposed(self, x: Floats) -> Floats:
         """The inverse of L' times vectors (n, k)."""
         return self.each(x, lambda band, b: lapack.dtbtrs(band, b, uplo="L", trans="T")[0])
 
-    def each(self, x: Array, f: Callable[[Array, Array], Array]) -> Array:
+    def each(self, x: Floats, f: Callable[[Floats, Floats], Floats]) -> Floats:
         solutions = [f(band, b[:, None])[:, 0] for band, b in zip(self.bands, x, strict=True)]
         return np.asarray(solutions).reshape(x.shape)
 
     @property
-    def inverses(self) -> Array:
+    def inverses(self) -> Floats:
         """The inverses of L L' within the band (n, b + 1, k), by recursion from the last (Takahashi 1973)."""
         n, rows, size = self.bands.shape
         window, inverse_bands = np.zeros((n, rows - 1, rows - 1)), np.empty_like(self.bands)
@@ -59,7 +59,7 @@ class Factors(NamedTuple):
                 window[:, 0, 1:] = window[:, 1:, 0] = ahead[:, :-1]
         return inverse_bands
 
-    def lengths(self, x: Array) -> Array:
+    def lengths(self, x: Floats) -> Floats:
         """|L' x| (n,) of vectors (n, k)."""
         size = x.shape[1]
         product = self.bands[:, 0] * x
@@ -68,7 +68,7 @@ class Factors(NamedTuple):
         return np.asarray(np.sqrt((product**2).sum(axis=1)))
 
 
-def factors_of(matrices: Array) -> Factors:
+def factors_of(matrices: Floats) -> Factors:
     """Those of symmetric matrices as lower bands (n, b + 1, k), made positive definite by a ridge."""
     bands, as_given = np.empty_like(matrices), np.ones(len(matrices), dtype=bool)
     for k, matrix in enumerate(matrices):
@@ -78,7 +78,7 @@ def factors_of(matrices: Array) -> Factors:
     return Factors(bands, as_given)
 
 
-def with_ridge(matrix: Array) -> Array:
+def with_ridge(matrix: Floats) -> Floats:
     """The factor of a matrix plus the least ridge that makes it positive definite; else of a ridge alone."""
     raised = np.where(np.isfinite(matrix), matrix, 0.0)
     largest = max(float(np.abs(raised[0]).max()), 1e-3)

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ppl.floats import Floats
 from ppl.kernel.advi.parts import row_parts
-from ppl.kernel.advi.target import Array
 from ppl.methods.nested.blocks import BLOCK_MODES, Blocks, modes
 from ppl.methods.nested.conditional import (
     BlockShapes,
@@ -82,10 +82,10 @@ class Frames:
 
     trends: Trends
     basis: Polynomials
-    centres: Array
-    scales: Array
+    centres: Floats
+    scales: Floats
 
-    def at(self, outer: Array) -> tuple[Array, Array]:
+    def at(self, outer: Floats) -> tuple[Floats, Floats]:
         """Centres (n, g, w) and scales (n, g, w, w) of polynomials at outer points (n, d)."""
         terms, w = self.trends.terms(outer), self.basis.width
         return by_block(terms @ self.centres, w), by_block(terms @ self.scales, w, w)
@@ -99,15 +99,15 @@ class BlockTrends:
     """
 
     frames: Frames
-    coefficients: Array
+    coefficients: Floats
     evenness: Trends
-    log_variances: Array
+    log_variances: Floats
 
-    def conditional(self, outer: Array) -> Conditional:
+    def conditional(self, outer: Floats) -> Conditional:
         """The densities of the blocks at outer points (n, d)."""
         return by_trends(self.frames, self.coefficients, outer)
 
-    def within(self, outer: Array) -> NDArray[np.bool_]:
+    def within(self, outer: Floats) -> NDArray[np.bool_]:
         """At which outer points (n, d) they hold, (n,)."""
         predicted = self.evenness.terms(outer) @ self.log_variances
         return np.asarray(self.frames.trends.within(outer) & (predicted < 2 * np.log(BLOCK_TRENDS.even)))
@@ -123,7 +123,7 @@ class BlockDraws:
 
     blocks: Blocks
     shape: BlockShapes
-    start: Callable[[Array], Array]
+    start: Callable[[Floats], Floats]
     frames: Frames | None = None
     trends: BlockTrends | None = None
     share: float = 0.0
@@ -139,17 +139,17 @@ class BlockDraws:
         basis = self.shape.basis
         return int(self.blocks.structure.blocks.size * (len(basis.powers) + len(basis.nodes)))
 
-    def parts(self, outer: Array, each: int = 1) -> Iterator[Array]:
+    def parts(self, outer: Floats, each: int = 1) -> Iterator[Floats]:
         """Outer points (n, d), so many as are held at once, with so many draws of each."""
         return (outer[rows] for rows in row_parts(len(outer), each * self.numbers))
 
-    def draws(self, outer: Array, least: Array, rng: np.random.Generator) -> GivenDraws:
+    def draws(self, outer: Floats, least: Floats, rng: np.random.Generator) -> GivenDraws:
         """A draw of all blocks at each outer point (n, d); none where the marginal seems below `least`."""
         at = np.zeros((len(outer), *self.blocks.structure.blocks.shape))
         given = GivenDraws.none(at, np.full(len(outer), -np.inf))
         left = np.ones(len(outer), dtype=bool)
 
-        def add(rows: NDArray[np.bool_], densities: Callable[[Array], Conditional]) -> None:
+        def add(rows: NDArray[np.bool_], densities: Callable[[Floats], Conditional]) -> None:
             """Draws at the marked outer points, which are left out where they are not complete, or not where
             densities are thought to lie.
             """
@@ -168,12 +168,12 @@ class BlockDraws:
             given.put(left, self.by_modes(outer[left], least[left], rng))
         return given
 
-    def by_frames(self, frames: Frames, outer: Array) -> Conditional:
+    def by_frames(self, frames: Frames, outer: Floats) -> Conditional:
         """Densities fitted at each outer point (n, d), about where they lie by trends."""
         own = fitted(self.blocks, outer, *frames.at(outer), self.shape.basis)
         return fitted_where_they_lie(self.blocks, outer, own)
 
-    def by_modes(self, outer: Array, least: Array, rng: np.random.Generator) -> GivenDraws:
+    def by_modes(self, outer: Floats, least: Floats, rng: np.random.Generator) -> GivenDraws:
         """By densities that are fitted about the modes at each outer point."""
         steps = BLOCK_MODES.most_steps
         modes_ = modes(self.blocks, outer, self.start(outer), BLOCK_MODES.about, least, steps)
@@ -193,12 +193,12 @@ class BlockDraws:
         return GivenDraws(latent, log_q, complete & np.isfinite(log_q), none, np.zeros(len(z), dtype=bool))
 
 
-def by_block(values: Array, *shape: int) -> Array:
+def by_block(values: Floats, *shape: int) -> Floats:
     """What trends say of each block (n, g, *shape), of values (n, k)."""
     return values.reshape(len(values), -1, *shape)
 
 
-def by_trends(frames: Frames, coefficients: Array, outer: Array) -> Conditional:
+def by_trends(frames: Frames, coefficients: Floats, outer: Floats) -> Conditional:
     """Densities at outer points (n, d), of which trends with these coefficients say all."""
     values = by_block(frames.trends.terms(outer) @ coefficients, len(frames.basis.powers))
     return by_coefficients(frames.basis, *frames.at(outer), values)
@@ -227,12 +227,12 @@ def with_trends(own: BlockDraws, near: Mixture, n: int, rng: np.random.Generator
     return replace(own, trends=trended, share=share) if even else own
 
 
-def within(trends: Trends, outer: Array, most: int) -> Array:
+def within(trends: Trends, outer: Floats, most: int) -> Floats:
     """Of outer points (n, d) the first that are not beyond the radius."""
     return outer[trends.within(outer)][:most]
 
 
-def fitted_frames(own: BlockDraws, trends: Trends, outer: Array) -> tuple[Frames | None, Array]:
+def fitted_frames(own: BlockDraws, trends: Trends, outer: Floats) -> tuple[Frames | None, Floats]:
     """Trends of where densities at outer points (n, d) lie, None where too few are found; and those found."""
     framed = [own_frames(own, part) for part in own.parts(outer)]
     if not framed:
@@ -245,7 +245,7 @@ def fitted_frames(own: BlockDraws, trends: Trends, outer: Array) -> tuple[Frames
     return Frames(trends, own.shape.basis, at, wide), outer
 
 
-def own_frames(own: BlockDraws, outer: Array) -> tuple[Array, Array, NDArray[np.bool_]]:
+def own_frames(own: BlockDraws, outer: Floats) -> tuple[Floats, Floats, NDArray[np.bool_]]:
     """Centres and scales of densities fitted at outer points, and which rows are found."""
     modes_ = own.blocks.modes(outer, own.start(outer), BLOCK_MODES.about)
     shaped = conditional(own.blocks, outer, modes_, own.shape)
@@ -253,7 +253,7 @@ def own_frames(own: BlockDraws, outer: Array) -> tuple[Array, Array, NDArray[np.
 
 
 def fitted_trends(
-    own: BlockDraws, frames: Frames, outer: Array, tried: Array, rng: np.random.Generator
+    own: BlockDraws, frames: Frames, outer: Floats, tried: Floats, rng: np.random.Generator
 ) -> BlockTrends:
     """Trends of polynomials at outer points (n, d).
 
@@ -274,8 +274,8 @@ def fitted_trends(
 
 
 def variances_at(
-    own: BlockDraws, frames: Frames, modes_: Array, outer: Array, rng: np.random.Generator
-) -> Array:
+    own: BlockDraws, frames: Frames, modes_: Floats, outer: Floats, rng: np.random.Generator
+) -> Floats:
     """The variance of log weights of a few draws by trends at each outer point (n, d), inf for no draw."""
     repeated = np.repeat(outer, BLOCK_TRENDS.tried_each, axis=0)
     drawn = own.drawn(by_trends(frames, modes_, repeated), rng)

@@ -13,8 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ppl.floats import Floats
 from ppl.kernel.advi.gaussian import LOG_2PI
-from ppl.kernel.advi.target import Array, Target
+from ppl.kernel.advi.target import Target
 from ppl.methods.nested.structure import Structure
 from ppl.records import dataclass
 
@@ -75,28 +76,28 @@ class Modes(NamedTuple):
     Cholesky factors of the precisions of blocks, (n, 0) of a field.
     """
 
-    at: Array
-    half_log_dets: Array
-    values: Array
+    at: Floats
+    half_log_dets: Floats
+    values: Floats
     found: NDArray[np.bool_]
-    factors: Array
+    factors: Floats
 
     def at_rows(self, rows: NDArray[np.bool_] | slice) -> "Modes":
         """Those of some of the outer points."""
         return Modes._make(each[rows] for each in self)
 
     @property
-    def scales(self) -> Array:
+    def scales(self) -> Floats:
         """Those (n, g, w, w) in which the curvature at the modes is one."""
         return inverses(self.factors).swapaxes(-1, -2)
 
     @property
-    def log_marginals(self) -> Array:
+    def log_marginals(self) -> Floats:
         """The log density of the outer coordinates, (n,), by Laplace's approximation; -inf without modes."""
         return np.where(self.found, self.about_here, -np.inf)
 
     @property
-    def about_here(self) -> Array:
+    def about_here(self) -> Floats:
         """The same by the curvature where the search for modes ended, (n,)."""
         return np.asarray(self.values - self.half_log_dets + 0.5 * prod(self.at.shape[1:]) * LOG_2PI)
 
@@ -120,7 +121,7 @@ class Blocks:
         """The target, of whose gradients at many points only those in the blocks are looked at."""
         return self.target.given(self.structure.outer)
 
-    def points(self, outer: Array, latent: Array) -> Array:
+    def points(self, outer: Floats, latent: Floats) -> Floats:
         """The points (n, dim) of the target."""
         s = self.structure
         u = np.empty((len(outer), s.dim + 1))
@@ -128,16 +129,16 @@ class Blocks:
         u[:, s.blocks.ravel()] = latent.reshape(len(outer), -1)
         return np.asarray(u[:, : s.dim])
 
-    def latent(self, u: Array) -> Array:
+    def latent(self, u: Floats) -> Floats:
         """The values of the blocks (n, g, w) at points u (n, dim); 0 in places left over."""
         extended = np.concatenate([u, np.zeros((len(u), 1))], axis=1)
         return np.asarray(extended[:, self.structure.blocks])
 
-    def values(self, outer: Array, latent: Array) -> Array:
+    def values(self, outer: Floats, latent: Floats) -> Floats:
         """The log density of the whole, (n,)."""
         return self.target.log_densities(self.points(outer, latent))
 
-    def values_and_gradients(self, outer: Array, latent: Array) -> tuple[Array, Array]:
+    def values_and_gradients(self, outer: Floats, latent: Floats) -> tuple[Floats, Floats]:
         """The log density of the whole (n,) with places that are left over; gradients by block (n, g, w).
 
         These places hold standard normals, so that all blocks are of one width.
@@ -146,19 +147,19 @@ class Blocks:
         values = values + self.left_over(latent)
         return values, np.where(self.structure.filled, self.latent(slopes), -latent)
 
-    def gradients(self, outer: Array, latent: Array) -> Array:
+    def gradients(self, outer: Floats, latent: Floats) -> Floats:
         """These alone."""
         slopes = self.inside.gradients_alone(self.points(outer, latent))
         return np.where(self.structure.filled, self.latent(slopes), -latent)
 
-    def left_over(self, latent: Array) -> Array:
+    def left_over(self, latent: Floats) -> Floats:
         """The log density (n,) of the standard normals in places left over."""
         spare = latent[:, ~self.structure.filled]
         return np.asarray(-0.5 * ((spare**2).sum(axis=1) + spare.shape[1] * LOG_2PI))
 
-    def precisions(self, outer: Array, latent: Array, gradients: Array) -> Array:
+    def precisions(self, outer: Floats, latent: Floats, gradients: Floats) -> Floats:
         """Minus the Hessians (n, g, w, w) of the blocks, by differences of gradients."""
-        w, columns = self.structure.width, list[Array]()
+        w, columns = self.structure.width, list[Floats]()
         steps = BLOCK_MODES.difference * np.maximum(np.abs(latent), 1.0)
         for k in range(w):
             shifted = latent.copy()
@@ -168,7 +169,7 @@ class Blocks:
         matrices = np.stack(columns, axis=-1)
         return np.asarray(0.5 * (matrices + matrices.swapaxes(-1, -2)))
 
-    def modes(self, outer: Array, start: Array, near: float, least: Array | None = None) -> Modes:
+    def modes(self, outer: Floats, start: Floats, near: float, least: Floats | None = None) -> Modes:
         """The modes of all blocks at outer points (n, d), by Newton's method from a start (n, g, w).
 
         Those are given up that seem to have a log marginal below `least` (n,).
@@ -177,22 +178,22 @@ class Blocks:
             return modes(self, outer, start, near, np.full(len(outer), -np.inf), BLOCK_MODES.most_steps)
         return modes(self, outer, start, near, least, BLOCK_MODES.most_steps_far)
 
-    def factors(self, outer: Array, latent: Array) -> Array:
+    def factors(self, outer: Floats, latent: Floats) -> Floats:
         """Cholesky factors (n, g, w, w) of the precisions at values of the blocks."""
         return repaired_factors(self.precisions(outer, latent, self.gradients(outer, latent)))[0]
 
-    def beside(self, outer: Array, at: Array, distance: float, rng: np.random.Generator) -> Array:
+    def beside(self, outer: Floats, at: Floats, distance: float, rng: np.random.Generator) -> Floats:
         """Points (n, g, w) so many sds from modes, from which others may be found."""
         direction = rng.standard_normal(at.shape)
         direction /= np.sqrt((direction**2).sum(axis=-1, keepdims=True))
         return np.asarray(at + distance * solve_upper(self.factors(outer, at), direction))
 
-    def distances(self, outer: Array, at: Array, other: Array) -> Array:
+    def distances(self, outer: Floats, at: Floats, other: Floats) -> Floats:
         """How far others are from modes, in sds of the block that is farthest, (n,)."""
         return np.asarray(lengths(self.factors(outer, at), other - at).max(axis=1))
 
 
-def modes(blocks: Blocks, outer: Array, start: Array, near: float, least: Array, most_steps: int) -> Modes:
+def modes(blocks: Blocks, outer: Floats, start: Floats, near: float, least: Floats, most_steps: int) -> Modes:
     """As `Blocks.modes`, in so many steps at most."""
     n, shape, constant = len(outer), start.shape, 0.5 * start[0].size * LOG_2PI
     at, values, settled = start.copy(), np.full(n, -np.inf), np.zeros(n, dtype=bool)
@@ -232,7 +233,7 @@ def modes(blocks: Blocks, outer: Array, start: Array, near: float, least: Array,
     return Modes(at, half_log_dets(factors), values, settled, factors)
 
 
-def curvature_known(factors: Array, gradient: Array, whole: Array, near: float) -> NDArray[np.bool_]:
+def curvature_known(factors: Floats, gradient: Floats, whole: Floats, near: float) -> NDArray[np.bool_]:
     """At which points (n,) all blocks are at their modes, with the curvature of where they came from.
 
     `whole` (n, g) are the lengths of the steps they took, below 0 where a step was shortened.
@@ -243,7 +244,9 @@ def curvature_known(factors: Array, gradient: Array, whole: Array, near: float) 
     return np.asarray(quadratic.all(axis=1))
 
 
-def newton_step(factors: Array, at: Array, gradient: Array) -> tuple[Array, Array, Array, NDArray[np.bool_]]:
+def newton_step(
+    factors: Floats, at: Floats, gradient: Floats
+) -> tuple[Floats, Floats, Floats, NDArray[np.bool_]]:
     """The steps (n, g, w) by factors of precisions, and the slopes along them (n, g).
 
     Also twice what steps that are not shortened seem to gain, (n,), and which are (n, g).
@@ -258,7 +261,7 @@ def newton_step(factors: Array, at: Array, gradient: Array) -> tuple[Array, Arra
     return step, (gradient * step).sum(axis=-1), (half**2).sum(axis=(1, 2)), share < 1
 
 
-def turned(gradient: Array, step: Array, slope: Array) -> tuple[NDArray[np.bool_], Array]:
+def turned(gradient: Floats, step: Floats, slope: Floats) -> tuple[NDArray[np.bool_], Floats]:
     """Where the last step (n, g, w) went too far, and the share of it to take back.
 
     That is to where the slope is 0 if it is linear, but half where it would be nearly all.
@@ -269,12 +272,12 @@ def turned(gradient: Array, step: Array, slope: Array) -> tuple[NDArray[np.bool_
     return back, np.where(share > BLOCK_MODES.nearly_all, 0.5, share)
 
 
-def half_log_dets(factors: Array) -> Array:
+def half_log_dets(factors: Floats) -> Floats:
     """The log determinants (n,) of all factors (n, g, w, w)."""
     return np.asarray(np.log(np.diagonal(factors, axis1=-2, axis2=-1)).sum(axis=(1, 2)))
 
 
-def repaired_factors(precisions: Array) -> tuple[Array, NDArray[np.bool_]]:
+def repaired_factors(precisions: Floats) -> tuple[Floats, NDArray[np.bool_]]:
     """Lower Cholesky factors (n, g, w, w) of symmetric matrices whose eigenvalues are made positive, and of
     which rows (n,) all were.
     """
@@ -293,7 +296,7 @@ def repaired_factors(precisions: Array) -> tuple[Array, NDArray[np.bool_]]:
     return factors, as_given
 
 
-def made_positive(matrices: Array, least: float) -> Array:
+def made_positive(matrices: Floats, least: float) -> Floats:
     """Symmetric matrices (n, w, w) with positive eigenvalues, these at least for what was not negative."""
     sizes, vectors = np.linalg.eigh(matrices)
     sizes = np.where(sizes > 0, sizes, np.maximum(-sizes, least))
@@ -301,7 +304,7 @@ def made_positive(matrices: Array, least: float) -> Array:
     return np.asarray((vectors * sizes[..., None, :]) @ vectors.swapaxes(-1, -2))
 
 
-def cholesky(matrices: Array) -> Array:
+def cholesky(matrices: Floats) -> Floats:
     """Lower factors of symmetric matrices (..., w, w), nan where these are not positive.
 
     All at once by columns, as LAPACK is called for each.
@@ -314,12 +317,12 @@ def cholesky(matrices: Array) -> Array:
     return factors
 
 
-def inverses(matrices: Array) -> Array:
+def inverses(matrices: Floats) -> Floats:
     """Of matrices (..., w, w); of numbers without LAPACK, whose calls cost more than they compute."""
     return np.asarray(1 / matrices if matrices.shape[-1] == 1 else np.linalg.inv(matrices))
 
 
-def solve_lower(factors: Array, x: Array) -> Array:
+def solve_lower(factors: Floats, x: Floats) -> Floats:
     """The inverse of lower factors (..., w, w) times vectors (..., w)."""
     out = np.empty(np.broadcast_shapes(x.shape, factors.shape[:-1]))
     for k in range(x.shape[-1]):
@@ -328,7 +331,7 @@ def solve_lower(factors: Array, x: Array) -> Array:
     return out
 
 
-def solve_upper(factors: Array, x: Array) -> Array:
+def solve_upper(factors: Floats, x: Floats) -> Floats:
     """The inverse of their transposes times vectors."""
     out = np.empty(np.broadcast_shapes(x.shape, factors.shape[:-1]))
     for k in reversed(range(x.shape[-1])):
@@ -337,11 +340,11 @@ def solve_upper(factors: Array, x: Array) -> Array:
     return out
 
 
-def lengths(factors: Array, x: Array) -> Array:
+def lengths(factors: Floats, x: Floats) -> Floats:
     """The size of vectors (n, g, w) in sds: |L' x|."""
     return np.asarray(np.sqrt((times(factors.swapaxes(-1, -2), x) ** 2).sum(axis=-1)))
 
 
-def times(matrices: Array, x: Array) -> Array:
+def times(matrices: Floats, x: Floats) -> Floats:
     """Matrices (..., w, w) times vectors (..., w), by columns: `@` of small ones costs a call for each."""
     return np.asarray(sum(matrices[..., k] * x[..., k, None] for k in range(x.shape[-1])))

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ppl.floats import Floats
 from ppl.kernel.advi.gaussian import LOG_2PI
-from ppl.kernel.advi.target import Array
 from ppl.methods.nested.blocks import (
     BLOCK_MODES,
     Blocks,
@@ -101,11 +101,11 @@ class Totals(NamedTuple):
     draws that are not normal, and for single variables where each begins and ends, (n, g, 2).
     """
 
-    log_totals: Array
-    means: Array
-    factors: Array
-    bounds: Array
-    ends: Array
+    log_totals: Floats
+    means: Floats
+    factors: Floats
+    bounds: Floats
+    ends: Floats
 
 
 @dataclass(frozen=True)
@@ -116,12 +116,12 @@ class Conditional:
     """
 
     basis: Polynomials
-    centres: Array
-    scales: Array
-    coefficients: Array
+    centres: Floats
+    scales: Floats
+    coefficients: Floats
     totals: Totals
 
-    def parts(self) -> Iterator[Array]:
+    def parts(self) -> Iterator[Floats]:
         """Log densities (k, m, g) on the grid, 0 at the centre, of some outer points at a time."""
         return on_grid(self.basis, self.coefficients)
 
@@ -134,7 +134,7 @@ class Conditional:
         return self._replaced(some, other, (slice(None), 0))
 
     def _replaced(self, where: NDArray[np.bool_], other: "Conditional", own: Any) -> "Conditional":
-        def replaced(array: Array, others: Array) -> Array:
+        def replaced(array: Floats, others: Floats) -> Floats:
             array = array.copy()
             array[where] = others[own]
             return array
@@ -145,18 +145,18 @@ class Conditional:
         }
         return replace(self, totals=Totals(*map(replaced, self.totals, other.totals)), **changes)
 
-    def at(self, z: Array) -> Array:
+    def at(self, z: Floats) -> Floats:
         """The values of the blocks (n, g, w)."""
         return np.asarray(self.centres + times(self.scales, z))
 
-    def log_densities(self, z: Array) -> Array:
+    def log_densities(self, z: Floats) -> Floats:
         """The log densities (n,) of all blocks together at `at(z)`."""
         heights = self.basis.heights(z, self.coefficients) - self.totals.log_totals
         scales, many = self.scales, z.shape[-1] > 1
         log_det = np.linalg.slogdet(scales)[1] if many else np.log(np.abs(scales[..., 0, 0]))
         return np.asarray((heights - log_det).sum(axis=1))
 
-    def draws(self, rng: np.random.Generator) -> tuple[Array, NDArray[np.bool_]]:
+    def draws(self, rng: np.random.Generator) -> tuple[Floats, NDArray[np.bool_]]:
         """One draw z (n, g, w) of every block, by rejection, and which rows (n,) are complete."""
         shape, w = self.centres.shape, self.basis.width
         _, means, factors, bounds, _ = self.totals
@@ -182,7 +182,7 @@ class Conditional:
         return z.reshape(shape), complete
 
 
-def on_grid(basis: Polynomials, coefficients: Array) -> Iterator[Array]:
+def on_grid(basis: Polynomials, coefficients: Floats) -> Iterator[Floats]:
     """Log densities (k, m, g) of blocks by coefficients (n, g, p), for as many rows as are held at once.
 
     Sums and maxima over the first axis are those of whole rows of numbers.
@@ -193,7 +193,7 @@ def on_grid(basis: Polynomials, coefficients: Array) -> Iterator[Array]:
         yield (basis.on_grid @ some.reshape(-1, some.shape[-1]).T).reshape(-1, *some.shape[:2])
 
 
-def totals_of(basis: Polynomials, heights: Array) -> Totals:
+def totals_of(basis: Polynomials, heights: Floats) -> Totals:
     """What log densities (k, m, g) on the grid tell."""
     w, shape = basis.width, heights.shape[1:]
     peaks = heights.max(axis=0)
@@ -210,7 +210,7 @@ def totals_of(basis: Polynomials, heights: Array) -> Totals:
     return Totals(peaks + np.log(total), means, factors, bounds, ends)
 
 
-def normal_totals(basis: Polynomials, coefficients: Array) -> Totals:
+def normal_totals(basis: Polynomials, coefficients: Floats) -> Totals:
     """The same of densities that are normal, nan where a polynomial (n, g, p) is of none."""
     slopes, precisions = basis.at_centre(coefficients)
     factors = cholesky(precisions)
@@ -223,7 +223,7 @@ def normal_totals(basis: Polynomials, coefficients: Array) -> Totals:
     return Totals(log_totals, solve_upper(factors, half), cholesky(covariances), none[..., 0], none)
 
 
-def squared_distances(basis: Polynomials, means: Array, precisions: Array) -> Array:
+def squared_distances(basis: Polynomials, means: Floats, precisions: Floats) -> Floats:
     """(z - m)' P (z - m) at all points of the grid (k, m, g), by one product of matrices."""
     linear = -2 * times(precisions, means)
     constant = -0.5 * (linear * means).sum(axis=-1, keepdims=True)
@@ -232,12 +232,12 @@ def squared_distances(basis: Polynomials, means: Array, precisions: Array) -> Ar
     return np.asarray(basis.grid_powers @ terms.T).reshape(-1, *means.shape[:2])
 
 
-def ends_of(z: Array, heights: Array) -> Array:
+def ends_of(z: Floats, heights: Floats) -> Floats:
     """Where densities (k, m, g) over single variables z (k,) begin and end (m, g, 2), if need be beyond."""
     return np.stack([-end_of(-z[::-1], heights[::-1]), end_of(z, heights)], axis=-1)
 
 
-def end_of(z: Array, heights: Array) -> Array:
+def end_of(z: Floats, heights: Floats) -> Floats:
     """Where they end (m, g): on the line through two heights, at points z (k,), about there."""
     number = np.arange(len(z), dtype=np.int16)[:, None, None]
     last = ((heights > -CONDITIONAL.depth) * number).max(axis=0)
@@ -247,13 +247,13 @@ def end_of(z: Array, heights: Array) -> Array:
     return np.asarray(np.minimum(z[at] + steps * (z[1] - z[0]), CONDITIONAL.widening * z[-1]))
 
 
-def student(n: int, width: int, rng: np.random.Generator) -> Array:
+def student(n: int, width: int, rng: np.random.Generator) -> Floats:
     """Draws (n, width) of Student's t, that propose those of a block."""
     degrees = CONDITIONAL.degrees_and_width[width - 1] - width
     return rng.standard_normal((n, width)) / np.sqrt(rng.chisquare(degrees, (n, 1)) / degrees)
 
 
-def student_inverse(squares: Array, width: int) -> Array:
+def student_inverse(squares: Floats, width: int) -> Floats:
     """One over its density at points of squared length, up to a constant."""
     total = CONDITIONAL.degrees_and_width[width - 1]
     root = 1 + squares / (total - width)
@@ -269,13 +269,13 @@ class BlockShapes(NamedTuple):
     and the polynomials that their densities are fitted by, unless these are normals by the curvature.
     """
 
-    offsets: Array
-    scales: Array
+    offsets: Floats
+    scales: Floats
     basis: Polynomials
     by_curvature: bool = False
 
 
-def shape_of(blocks: Blocks, outer: Array, modes: Modes) -> BlockShapes:
+def shape_of(blocks: Blocks, outer: Floats, modes: Modes) -> BlockShapes:
     """The shape of the blocks by their modes at a few outer points (n, d), of which the first is a mode."""
     width, own = blocks.structure.width, modes.scales
     *fewer, richest = (Polynomials.of(width, degree) for degree in CONDITIONAL.degrees[width])
@@ -302,7 +302,7 @@ def shape_of(blocks: Blocks, outer: Array, modes: Modes) -> BlockShapes:
     return shape
 
 
-def between_ends(blocks: Blocks, outer: Array, at: Array, scales: Array) -> tuple[Array, Array]:
+def between_ends(blocks: Blocks, outer: Floats, at: Floats, scales: Floats) -> tuple[Floats, Floats]:
     """Centres (n, g, 1) and scales (n, g, 1, 1) of polynomials of single variables, whose radius ends where
     the density does: by gradients along the way from the mode, which no polynomial need follow.
     """
@@ -325,7 +325,7 @@ def is_normal(each: Conditional) -> bool:
     return bool((np.abs(off) < CONDITIONAL.like_normal).all())
 
 
-def about(blocks: Blocks, outer: Array, modes: Modes, shape: BlockShapes) -> Conditional:
+def about(blocks: Blocks, outer: Floats, modes: Modes, shape: BlockShapes) -> Conditional:
     """The densities of the blocks at outer points (n, d), of a shape about their modes."""
     own = modes.scales
     if shape.by_curvature:
@@ -335,7 +335,7 @@ def about(blocks: Blocks, outer: Array, modes: Modes, shape: BlockShapes) -> Con
     return fitted(blocks, outer, centres, own @ shape.scales, shape.basis)
 
 
-def distance(a: Conditional, b: Conditional) -> Array:
+def distance(a: Conditional, b: Conditional) -> Floats:
     """How far two log densities of all blocks are apart: the sd of the difference under the first, (n,)."""
     distances = []
     for heights, others in zip(a.parts(), b.parts(), strict=True):
@@ -347,7 +347,7 @@ def distance(a: Conditional, b: Conditional) -> Array:
     return np.concatenate(distances)
 
 
-def conditional(blocks: Blocks, outer: Array, modes: Modes, shape: BlockShapes) -> Conditional:
+def conditional(blocks: Blocks, outer: Floats, modes: Modes, shape: BlockShapes) -> Conditional:
     """The densities of the blocks at outer points (n, d), by their modes there.
 
     Where polynomials do not settle the mode, of which only the place was looked for, is found with its
@@ -366,13 +366,13 @@ def conditional(blocks: Blocks, outer: Array, modes: Modes, shape: BlockShapes) 
     return refitted.with_rows(rows, again)
 
 
-def wide_normals(at: Array, scales: Array, basis: Polynomials) -> Conditional:
+def wide_normals(at: Floats, scales: Floats, basis: Polynomials) -> Conditional:
     """Normals about m modes (m, w), as densities (m, 1, ...)."""
     standard = np.tile(basis.standard_normal, (len(at), 1, 1))
     return by_coefficients(basis, at[:, None], CONDITIONAL.wider * scales[:, None], standard)
 
 
-def fitted_where_they_lie(blocks: Blocks, outer: Array, refitted: Conditional) -> Conditional:
+def fitted_where_they_lie(blocks: Blocks, outer: Floats, refitted: Conditional) -> Conditional:
     """Densities of the blocks at outer points (n, d), where one lies elsewhere fitted again to that block."""
     off = far_off(refitted)
     for _ in range(CONDITIONAL.passes):
@@ -399,7 +399,7 @@ def far_off(law: Conditional) -> NDArray[np.bool_]:
     return np.asarray(~(np.maximum(off, widened) <= CONDITIONAL.off_centre))  # where nan, too
 
 
-def placed(law: Conditional) -> tuple[Array, Array]:
+def placed(law: Conditional) -> tuple[Floats, Floats]:
     """Better centres (n, g, w) and scales (n, g, w, w) of polynomials: at the means, in sds.
 
     Those of single variables so that the radius ends where the density does, on either side.
@@ -412,21 +412,23 @@ def placed(law: Conditional) -> tuple[Array, Array]:
     return centres, law.scales * half[..., None, None]
 
 
-def fitted(blocks: Blocks, outer: Array, centres: Array, scales: Array, basis: Polynomials) -> Conditional:
+def fitted(blocks: Blocks, outer: Floats, centres: Floats, scales: Floats, basis: Polynomials) -> Conditional:
     """Polynomials fitted to gradients about centres (n, g, w), in scales (n, g, w, w)."""
     return by_coefficients(basis, centres, scales, coefficients(blocks, outer, centres, scales, basis))
 
 
-def coefficients(blocks: Blocks, outer: Array, centres: Array, scales: Array, basis: Polynomials) -> Array:
+def coefficients(
+    blocks: Blocks, outer: Floats, centres: Floats, scales: Floats, basis: Polynomials
+) -> Floats:
     """Those of the polynomials (n, g, p)."""
-    turned, slopes = scales.swapaxes(-1, -2), list[Array]()
+    turned, slopes = scales.swapaxes(-1, -2), list[Floats]()
     for z in basis.nodes:
         slopes.append(times(turned, blocks.gradients(outer, centres + times(scales, z))))
     stacked = np.stack(slopes, axis=2)  # (n, g, m, w)
     return np.asarray(stacked.reshape(*stacked.shape[:2], -1) @ basis.solver.T)
 
 
-def by_coefficients(basis: Polynomials, centres: Array, scales: Array, coefficients: Array) -> Conditional:
+def by_coefficients(basis: Polynomials, centres: Floats, scales: Floats, coefficients: Floats) -> Conditional:
     """The densities by polynomials with these coefficients (n, g, p)."""
     if basis.quadratic:
         return Conditional(basis, centres, scales, coefficients, normal_totals(basis, coefficients))

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.kernel.advi.target import Array
+from ppl.floats import Floats
 from ppl.methods.nested.banded import Factors, factors_of
 
 
@@ -15,12 +15,12 @@ class Coupled(NamedTuple):
     """P + w w' (n, k, k), of factors of P, a vector w (k,), P^-1 w (n, k) and 1 + w' P^-1 w (n,)."""
 
     inner: "Factors | Coupled"
-    w: Array
-    solved: Array
-    ratio: Array
+    w: Floats
+    solved: Floats
+    ratio: Floats
 
     @staticmethod
-    def of(inner: "Factors | Coupled", w: Array) -> "Coupled":
+    def of(inner: "Factors | Coupled", w: Floats) -> "Coupled":
         solved = inner.solve(np.tile(w, (len(inner.as_given), 1)))
         return Coupled(inner, w, solved, 1 + solved @ w)
 
@@ -30,23 +30,23 @@ class Coupled(NamedTuple):
         return self.inner.as_given
 
     @property
-    def half_log_dets(self) -> Array:
+    def half_log_dets(self) -> Floats:
         """The log determinants, halved, (n,)."""
         return np.asarray(self.inner.half_log_dets + 0.5 * np.log(self.ratio))
 
-    def solve(self, x: Array) -> Array:
+    def solve(self, x: Floats) -> Floats:
         """The inverse times vectors (n, k)."""
         solution = self.inner.solve(x)
         return np.asarray(solution - self.solved * ((solution @ self.w) / self.ratio)[:, None])
 
-    def solve_transposed(self, x: Array) -> Array:
+    def solve_transposed(self, x: Floats) -> Floats:
         """A square root of the inverse times vectors (n, k): what it makes of standard normals is its own."""
         solution = self.inner.solve_transposed(x)
         share = (solution @ self.w) / (self.ratio + np.sqrt(self.ratio))
         return np.asarray(solution - self.solved * share[:, None])
 
     @property
-    def inverses(self) -> Array:
+    def inverses(self) -> Floats:
         """The inverses within the band (n, b + 1, k)."""
         inner_inverses, scaled = self.inner.inverses, self.solved / self.ratio[:, None]
         size = inner_inverses.shape[2]
@@ -54,12 +54,12 @@ class Coupled(NamedTuple):
             inner_inverses[:, i, : size - i] -= self.solved[:, i:] * scaled[:, : size - i]
         return inner_inverses
 
-    def lengths(self, x: Array) -> Array:
+    def lengths(self, x: Floats) -> Floats:
         """The roots of x' (P + w w') x (n,) of vectors (n, k)."""
         return np.asarray(np.hypot(self.inner.lengths(x), x @ self.w))
 
 
-def coupled_factors(bands: Array, couplings: Iterable[Array]) -> Factors | Coupled:
+def coupled_factors(bands: Floats, couplings: Iterable[Floats]) -> Factors | Coupled:
     """Those of symmetric matrices in lower bands (n, b + 1, k) plus w w' for each of the couplings w (k,)."""
     factors: Factors | Coupled = factors_of(bands)
     return reduce(Coupled.of, couplings, factors)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.kernel.advi.target import Array
+from ppl.floats import Floats
 
 
 class CouplingLimits(NamedTuple):
@@ -35,15 +35,15 @@ COUPLINGS = CouplingLimits()
 class MinusHessian(NamedTuple):
     """Minus the Hessian (dim, dim) by differences of gradients, and what may be rounding in it."""
 
-    values: Array
-    noise: Array
+    values: Floats
+    noise: Floats
 
 
 def couplings(
     curvature: MinusHessian, touched: NDArray[np.bool_], free: NDArray[np.bool_]
-) -> tuple[list[Array], NDArray[np.bool_]]:
+) -> tuple[list[Floats], NDArray[np.bool_]]:
     """The weights (dim,) of sums of `free` coordinates (dim,), and which meet (dim, dim) without these."""
-    values, graph, directions = curvature.values.copy(), touched.copy(), list[Array]()
+    values, graph, directions = curvature.values.copy(), touched.copy(), list[Floats]()
     while len(directions) < COUPLINGS.most:
         degrees = (graph[free] & free).sum(axis=0)
         members = np.nonzero(graph[int(degrees.argmax())] & free)[0]
@@ -63,7 +63,7 @@ def couplings(
     return directions, graph
 
 
-def are_constant(sums: Sequence[Array], rest: NDArray[np.bool_], elsewhere: MinusHessian) -> bool:
+def are_constant(sums: Sequence[Floats], rest: NDArray[np.bool_], elsewhere: MinusHessian) -> bool:
     """Whether elsewhere too those sums are all by which coordinates meet that do not in `rest` (dim, dim)."""
     weights = np.array(sums)
     members = (weights != 0).any(axis=0)
@@ -71,7 +71,7 @@ def are_constant(sums: Sequence[Array], rest: NDArray[np.bool_], elsewhere: Minu
     return bool((np.abs(elsewhere.values - weights.T @ weights) <= elsewhere.noise)[alone].all())
 
 
-def weights_of(curvature: Array) -> Array | None:
+def weights_of(curvature: Floats) -> Floats | None:
     """w (k,) where most entries (k, k) of a curvature are w w'; None where no w is.
 
     Ratios of entries in two columns are those of their weights, but for few.

@@ -13,8 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ppl.floats import Floats
 from ppl.kernel.advi.gaussian import LOG_2PI
-from ppl.kernel.advi.target import Array, Target
+from ppl.kernel.advi.target import Target
 from ppl.methods.nested.banded import Factors
 from ppl.methods.nested.blocks import BLOCK_MODES, Modes
 from ppl.methods.nested.coupled import Coupled, coupled_factors
@@ -91,31 +92,31 @@ class Fields:
             return None
         return self.target.with_shared(self.structure.outer)
 
-    def points(self, outer: Array, latent: Array) -> Array:
+    def points(self, outer: Floats, latent: Floats) -> Floats:
         """The points (n, dim) of the target."""
         u = np.empty((len(outer), self.structure.dim))
         u[:, self.structure.outer] = outer
         u[:, self.structure.latent] = latent
         return u
 
-    def latent(self, u: Array) -> Array:
+    def latent(self, u: Floats) -> Floats:
         """The values of the field (n, k) at points u (n, dim)."""
         return np.asarray(u[:, self.structure.latent])
 
-    def values(self, outer: Array, latent: Array) -> Array:
+    def values(self, outer: Floats, latent: Floats) -> Floats:
         """The log density of the whole, (n,)."""
         return self.inside.log_densities(self.points(outer, latent))
 
-    def values_and_gradients(self, outer: Array, latent: Array) -> tuple[Array, Array]:
+    def values_and_gradients(self, outer: Floats, latent: Floats) -> tuple[Floats, Floats]:
         """The log density of the whole (n,), and its gradients by the field (n, k)."""
         values, slopes = self.inside.log_density_gradients(self.points(outer, latent))
         return values, self.latent(slopes)
 
-    def gradients(self, outer: Array, latent: Array) -> Array:
+    def gradients(self, outer: Floats, latent: Floats) -> Floats:
         """These alone."""
         return self.latent(self.inside.gradients_alone(self.points(outer, latent)))
 
-    def precisions(self, outer: Array, latent: Array, gradients: Array) -> Array:
+    def precisions(self, outer: Floats, latent: Floats, gradients: Floats) -> Floats:
         """Minus the Hessians, in lower bands (n, b + 1, k), by differences of gradients, less couplings."""
         reading, steps = self.structure.reading, np.maximum(np.abs(latent), 1.0) * FIELD_MODES.difference
         n, k = latent.shape
@@ -143,7 +144,7 @@ class Fields:
         """The same with Hessians of its own at every point."""
         return self
 
-    def is_near(self, outer: Array) -> NDArray[np.bool_]:
+    def is_near(self, outer: Floats) -> NDArray[np.bool_]:
         """At which outer points (n, d) Laplace's approximation can be had, (n,)."""
         return np.ones(len(outer), dtype=bool)
 
@@ -152,11 +153,11 @@ class Fields:
         """Whether a Hessian takes many gradients."""
         return int(self.structure.colours.max()) >= FIELD_MODES.few_colours
 
-    def factors(self, outer: Array, latent: Array) -> Factors | Coupled:
+    def factors(self, outer: Floats, latent: Floats) -> Factors | Coupled:
         """Factors of the precision matrices at values of the field."""
         return self.factored(self.precisions(outer, latent, self.gradients(outer, latent)))
 
-    def factored(self, bands: Array) -> Factors | Coupled:
+    def factored(self, bands: Floats) -> Factors | Coupled:
         """Those of bands (n, b + 1, k) and the couplings."""
         return coupled_factors(bands, self.structure.couplings)
 
@@ -170,7 +171,7 @@ class Fields:
         """Numbers that are held for an outer point."""
         return (self.structure.bandwidth + 1) * len(self.structure.latent)
 
-    def modes(self, outer: Array, start: Array, near: float, least: Array | None = None) -> Modes:
+    def modes(self, outer: Floats, start: Floats, near: float, least: Floats | None = None) -> Modes:
         """The modes at outer points (n, d), by Newton's method from a start (n, k).
 
         Those are given up that seem to have a log marginal below `least` (n,).
@@ -180,7 +181,7 @@ class Fields:
         parts_ = [self.modes_of_part(outer[k], start[k], near, least[k])[0] for k in parts]
         return Modes(*(np.concatenate(each) for each in zip(*parts_, strict=True)))
 
-    def modes_of_part(self, outer: Array, start: Array, near: float, least: Array) -> tuple[Modes, Array]:
+    def modes_of_part(self, outer: Floats, start: Floats, near: float, least: Floats) -> tuple[Modes, Floats]:
         """The same at points that are few enough, and the last precisions (n, b + 1, k) on the way there."""
         n, constant = len(outer), 0.5 * start.shape[1] * LOG_2PI
         bands = np.zeros((n, self.structure.bandwidth + 1, start.shape[1]))
@@ -190,12 +191,12 @@ class Fields:
         kept, gains, away = np.zeros(n, dtype=bool), np.full(n, np.inf), np.zeros(n)
         farthest = max(near, FIELD_MODES.kept_within)
 
-        def renew(some: NDArray[np.intp], slopes: Array) -> None:
+        def renew(some: NDArray[np.intp], slopes: Floats) -> None:
             if len(some):
                 bands[some] = self.precisions(outer[some], at[some], slopes)
                 away[some] = 0.0
 
-        def newton(some: NDArray[np.intp], slopes: Array) -> tuple[Factors | Coupled, Array, Array]:
+        def newton(some: NDArray[np.intp], slopes: Floats) -> tuple[Factors | Coupled, Floats, Floats]:
             factors = self.factored(bands[some])
             step = factors.solve(slopes)
             return factors, step, (slopes * step).sum(axis=1)
@@ -238,11 +239,11 @@ class Fields:
         values[hopeless & ~settled] = -np.inf
         return Modes(at, half_log_dets, values, settled, np.zeros((n, 0))), bands
 
-    def beside(self, outer: Array, at: Array, distance: float, rng: np.random.Generator) -> Array:
+    def beside(self, outer: Floats, at: Floats, distance: float, rng: np.random.Generator) -> Floats:
         """Points (n, k) away from modes, from which others may be found."""
         noise = rng.standard_normal(at.shape)
         return at + distance / FIELD_MODES.beside * self.factors(outer, at).solve_transposed(noise)
 
-    def distances(self, outer: Array, at: Array, other: Array) -> Array:
+    def distances(self, outer: Floats, at: Floats, other: Floats) -> Floats:
         """How far others are from modes, in sds, (n,)."""
         return self.factors(outer, at).lengths(other - at)

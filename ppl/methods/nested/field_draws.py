@@ -19,8 +19,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from ppl.floats import Floats
 from ppl.kernel.advi.gaussian import LOG_2PI, Gaussian
-from ppl.kernel.advi.target import Array, finite
+from ppl.kernel.advi.target import finite
 from ppl.methods.correct.resampling import effective_size
 from ppl.methods.nested.banded import Factors
 from ppl.methods.nested.blocks import BLOCK_MODES, Modes
@@ -63,8 +64,8 @@ class FieldDraws:
 
     fields: Fields
     trends: Trends
-    modes: Array
-    thirds: Array | None = None
+    modes: Floats
+    thirds: Floats | None = None
     pairs: int = MOST_PAIRS
 
     @property
@@ -76,7 +77,7 @@ class FieldDraws:
         """How many gradients and log densities n draws take, about."""
         return n * 2 * self.pairs
 
-    def draws(self, outer: Array, least: Array, rng: np.random.Generator) -> GivenDraws:
+    def draws(self, outer: Floats, least: Floats, rng: np.random.Generator) -> GivenDraws:
         """A draw of the field at each outer point; none where the marginal seems to be below `least`.
 
         Its log density is that of the target less the log mean weight.
@@ -100,8 +101,8 @@ class FieldDraws:
         return draws
 
     def weighted(
-        self, outer: Array, at: Array, bands: Array, rng: np.random.Generator
-    ) -> Iterator[tuple[Array, Array, Array]]:
+        self, outer: Floats, at: Floats, bands: Floats, rng: np.random.Generator
+    ) -> Iterator[tuple[Floats, Floats, Floats]]:
         """Draws (n, k) by modes and precisions, log densities of the whole there and log weights (n,)."""
         factors = self.fields.factored(bands)
         for _ in range(self.pairs):
@@ -113,7 +114,9 @@ class FieldDraws:
                 value = self.fields.values(outer, tried)
                 yield tried, value, finite(value - log_normal + log_slopes)
 
-    def carry(self, outer: Array, at: Array, factors: Factors | Coupled, y: Array) -> tuple[Array, Array]:
+    def carry(
+        self, outer: Floats, at: Floats, factors: Factors | Coupled, y: Floats
+    ) -> tuple[Floats, Floats]:
         """The points (n, k) of y, and the log determinants (n,) of the derivative, nan where it may fold."""
         if self.thirds is None:
             return at + y, np.zeros(len(at))
@@ -123,13 +126,13 @@ class FieldDraws:
         x = at + factors.solve(3 * gradient + self.trends.terms(outer) @ self.thirds)
         return x, np.where(own.as_given, 2 * (own.half_log_dets - factors.half_log_dets), np.nan)
 
-    def excess(self, outer: Array, rng: np.random.Generator) -> float:
+    def excess(self, outer: Floats, rng: np.random.Generator) -> float:
         """The mean relative variance of weights at one outer point, over such points (n, d)."""
         modes, bands = self.modes_at(outer, np.full(len(outer), -np.inf))
         weights = np.array([each for *_, each in self.weighted(outer, modes.at, bands, rng)])
         return float(np.mean([len(each) / effective_size(each) - 1 for each in weights.T]))
 
-    def modes_at(self, outer: Array, least: Array) -> tuple[Modes, Array]:
+    def modes_at(self, outer: Floats, least: Floats) -> tuple[Modes, Floats]:
         """Modes at outer points (n, d), and precisions (n, b + 1, k) there."""
         if isinstance(self.fields, Interpolated):
             start = self.fields.start(outer)
@@ -144,7 +147,7 @@ def trends_of(about: Gaussian) -> Trends:
 
 
 def field_draws(
-    fields: Fields, trends: Trends, outer: Array, start: Array, rng: np.random.Generator
+    fields: Fields, trends: Trends, outer: Floats, start: Floats, rng: np.random.Generator
 ) -> FieldDraws:
     """Draws of Gaussians, or carried on if the weights of these are more even at some outer points (n, d).
 

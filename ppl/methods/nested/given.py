@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.kernel.advi.target import Array
+from ppl.floats import Floats
 
 
 class GivenDraws(NamedTuple):
@@ -15,14 +15,14 @@ class GivenDraws(NamedTuple):
     those where few of several draws have most weight, so that their mean weight says little.
     """
 
-    latent: Array
-    log_q: Array
+    latent: Floats
+    log_q: Floats
     complete: NDArray[np.bool_]
-    about: Array
+    about: Floats
     unsure: NDArray[np.bool_]
 
     @staticmethod
-    def none(at: Array, about: Array) -> "GivenDraws":
+    def none(at: Floats, about: Floats) -> "GivenDraws":
         """No draw at any of the points; they stay `at` (n, ...)."""
         no = np.zeros(len(at), dtype=bool)
         return GivenDraws(at.copy(), np.full(len(at), -np.inf), no, about, no.copy())

@@ -11,8 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ppl.floats import Floats
 from ppl.kernel.advi.parts import row_parts
-from ppl.kernel.advi.target import Array, Target
+from ppl.kernel.advi.target import Target
 from ppl.methods.nested.adjacency import Graph, Indices
 from ppl.methods.numerics.index_sets import all_but
 
@@ -59,7 +60,7 @@ SETS_IN_A_WORD = 64
 """Sets whose responses are in one integer."""
 
 
-def graph_of(target: Target, u: Array, rng: np.random.Generator) -> Graph | None:
+def graph_of(target: Target, u: Floats, rng: np.random.Generator) -> Graph | None:
     """The graph of a target, seen from a point u (dim,); None for many coordinates that meet many others."""
     dim = target.dim
     if dim > GRAPH.few and (by_colours := by_sets(target, u, rng)) is not None:
@@ -69,7 +70,7 @@ def graph_of(target: Target, u: Array, rng: np.random.Generator) -> Graph | None
     return Graph.of_matrix(responses_alone(target, u, np.arange(dim), rng))
 
 
-def with_graphs_beside(graph: Graph, target: Target, u: Array, rng: np.random.Generator) -> Graph | None:
+def with_graphs_beside(graph: Graph, target: Target, u: Floats, rng: np.random.Generator) -> Graph | None:
     """A graph with what meets at two distant points as well, if their gradients are finite; None for many."""
     shift = rng.normal(size=u.shape)
     for there in (u + shift, u - shift):
@@ -81,7 +82,7 @@ def with_graphs_beside(graph: Graph, target: Target, u: Array, rng: np.random.Ge
     return graph
 
 
-def by_sets(target: Target, u: Array, rng: np.random.Generator) -> Graph | None:
+def by_sets(target: Target, u: Floats, rng: np.random.Generator) -> Graph | None:
     """By sets of coordinates; None if these would have to be as many as half of the coordinates."""
     hubs, most = hubs_of(target, u, rng)
     rest = all_but(target.dim, hubs)
@@ -104,7 +105,7 @@ def by_sets(target: Target, u: Array, rng: np.random.Generator) -> Graph | None:
     return Graph.of_pairs(target.dim, *known)
 
 
-def hubs_of(target: Target, u: Array, rng: np.random.Generator) -> tuple[Indices, int]:
+def hubs_of(target: Target, u: Floats, rng: np.random.Generator) -> tuple[Indices, int]:
     """Coordinates that many others meet, and how many one meets at most beside these, itself included.
 
     As seen of some that are moved alone and meet so few that they may be latent.
@@ -140,7 +141,7 @@ def words(bits: NDArray[np.bool_]) -> NDArray[np.uint64]:
 
 
 def responses(
-    target: Target, u: Array, perturbed: NDArray[np.bool_], rng: np.random.Generator
+    target: Target, u: Floats, perturbed: NDArray[np.bool_], rng: np.random.Generator
 ) -> NDArray[np.bool_]:
     """Which entries of the gradient (n, dim) change where the coordinates `perturbed` (n, dim) are moved."""
     moved = np.zeros(perturbed.shape, dtype=bool)
@@ -150,7 +151,7 @@ def responses(
 
 
 def responses_alone(
-    target: Target, u: Array, coordinates: Indices, rng: np.random.Generator
+    target: Target, u: Floats, coordinates: Indices, rng: np.random.Generator
 ) -> NDArray[np.bool_]:
     """The same (k, dim) where each of the coordinates (k,) is moved alone."""
     perturbed = np.zeros((len(coordinates), target.dim), dtype=bool)
@@ -158,14 +159,14 @@ def responses_alone(
     return responses(target, u, perturbed, rng)
 
 
-def steps_of(dim: int, rng: np.random.Generator) -> Array:
+def steps_of(dim: int, rng: np.random.Generator) -> Floats:
     """How far coordinates are moved, (dim,), to either side."""
     return np.asarray(rng.uniform(GRAPH.nearest, 8 * GRAPH.nearest, dim) * rng.choice([-1.0, 1.0], dim))
 
 
 def changes(
-    target: Target, u: Array, steps: Array, perturbed: NDArray[np.bool_]
-) -> Iterator[tuple[slice, Array, Array]]:
+    target: Target, u: Floats, steps: Floats, perturbed: NDArray[np.bool_]
+) -> Iterator[tuple[slice, Floats, Floats]]:
     """Changes of the gradient, and its size (m, dim), for some rows of moved coordinates (n, dim) at once."""
     here = target.gradients_alone(np.array([u, u]))  # at two points, as the others are
     for part in row_parts(*perturbed.shape):

@@ -11,8 +11,8 @@ from functools import cached_property, reduce
 import numpy as np
 from numpy.typing import NDArray
 
+from ppl.floats import Floats
 from ppl.kernel.advi.gaussian import Gaussian
-from ppl.kernel.advi.target import Array
 from ppl.methods.nested.banded import Factors, factors_of
 from ppl.methods.nested.blocks import BLOCK_MODES, Modes
 from ppl.methods.nested.coupled import Coupled
@@ -40,9 +40,9 @@ class Interpolated(Fields):
     """The field with modes (m, k) and factors (m, (b + 1) k) at outer points (m, d), in sds of a Gaussian."""
 
     about: Gaussian
-    outer: Array
-    at: Array
-    factor: Array
+    outer: Floats
+    at: Floats
+    factor: Floats
 
     is_costly = False
     most_steps = 3
@@ -51,7 +51,7 @@ class Interpolated(Fields):
     def exact(self) -> Fields:
         return Fields(self.target, self.structure)
 
-    def in_sds(self, outer: Array) -> Array:
+    def in_sds(self, outer: Floats) -> Floats:
         """Outer points (n, d) as standard normals, none too far."""
         z = standardised(self.about, outer)
         return z * self.radius / np.maximum(lengths(z), self.radius)
@@ -61,12 +61,12 @@ class Interpolated(Fields):
         """The distance from the centre, in sds, up to which modes and factors change."""
         return BEYOND * float(lengths(standardised(self.about, self.outer)).max())
 
-    def is_near(self, outer: Array) -> NDArray[np.bool_]:
+    def is_near(self, outer: Floats) -> NDArray[np.bool_]:
         """Which outer points (n, d) are not too far, (n,)."""
         return np.asarray(lengths(standardised(self.about, outer))[:, 0] <= self.radius)
 
     @cached_property
-    def solver(self) -> Array:
+    def solver(self) -> Floats:
         """The matrix (m + 1 + d, m) from values at the points to coefficients of the functions."""
         z, m = self.in_sds(self.outer), len(self.outer)
         functions = functions_of(z, z)
@@ -74,36 +74,36 @@ class Interpolated(Fields):
         system[:m], system[m:, :m] = functions, functions[:, m:].T
         return np.asarray(np.linalg.pinv(system)[:, :m])
 
-    def weights(self, outer: Array) -> Array:
+    def weights(self, outer: Floats) -> Floats:
         """Those (n, m) of the values at the points for outer points (n, d)."""
         return functions_of(self.in_sds(outer), self.in_sds(self.outer)) @ self.solver
 
-    def start(self, outer: Array) -> Array:
+    def start(self, outer: Floats) -> Floats:
         """Modes (n, k) at outer points (n, d)."""
         return np.asarray(self.weights(outer) @ self.at)
 
-    def precisions(self, outer: Array, latent: Array, gradients: Array) -> Array:
+    def precisions(self, outer: Floats, latent: Floats, gradients: Floats) -> Floats:
         """Lower bands (n, b + 1, k) of their Cholesky factors, of which the first is in logarithms."""
         return (self.weights(outer) @ self.factor).reshape(len(outer), -1, len(self.structure.latent))
 
-    def factored(self, bands: Array) -> Factors | Coupled:
+    def factored(self, bands: Floats) -> Factors | Coupled:
         """The factors by these."""
         own = np.concatenate([np.exp(bands[:, :1]), bands[:, 1:]], axis=1)
         factors: Factors | Coupled = Factors(own, np.ones(len(own), dtype=bool))
         return reduce(Coupled.of, self.structure.couplings, factors)
 
-    def modes_of_part(self, outer: Array, start: Array, near: float, least: Array) -> tuple[Modes, Array]:
+    def modes_of_part(self, outer: Floats, start: Floats, near: float, least: Floats) -> tuple[Modes, Floats]:
         """As of a field, but a few steps lead near enough, for the precision is not that of the mode."""
         modes, bands = super().modes_of_part(outer, start, near, least)
         return modes._replace(found=np.isfinite(modes.values)), bands
 
 
-def standardised(about: Gaussian, outer: Array) -> Array:
+def standardised(about: Gaussian, outer: Floats) -> Floats:
     """Outer points (n, d) as standard normals."""
     return np.asarray((outer - about.mean) @ about.whitening.T)
 
 
-def functions_of(z: Array, centres: Array) -> Array:
+def functions_of(z: Floats, centres: Floats) -> Floats:
     """Cubes of distances from centres (m, d), 1 and the coordinates at points z (n, d), (n, m + 1 + d)."""
     squares = (z**2).sum(axis=1)[:, None] + (centres**2).sum(axis=1) - 2 * z @ centres.T
     return np.concatenate([np.maximum(squares, 0.0) ** 1.5, np.ones((len(z), 1)), z], axis=1)
@@ -113,11 +113,11 @@ def functions_of(z: Array, centres: Array) -> Array:
 class InterpolatedMarginal(Marginal):
     """A marginal of which all is interpolated: modes are looked for from those that are."""
 
-    def start(self, outer: Array) -> Array:
+    def start(self, outer: Floats) -> Floats:
         assert isinstance(self.inner, Interpolated)
         return self.inner.start(outer)
 
-    def log_densities(self, outer: Array, least: Array | None = None) -> Array:
+    def log_densities(self, outer: Floats, least: Floats | None = None) -> Floats:
         """As of any marginal; -inf beyond where all is known."""
         assert isinstance(self.inner, Interpolated)
         densities = super().log_densities(outer, least)
@@ -134,7 +134,7 @@ def interpolated(peak: Peak, rng: np.random.Generator) -> Peak:
     return Peak(with_points(marginal, about, about.draws(z)), about)
 
 
-def interpolated_again(peak: Peak, draws: Array) -> Peak:
+def interpolated_again(peak: Peak, draws: Floats) -> Peak:
     """The same with more points, among draws (n, d) of a mixture where the marginal is not negligible."""
     if not isinstance(peak.marginal, InterpolatedMarginal):
         return peak
@@ -142,7 +142,7 @@ def interpolated_again(peak: Peak, draws: Array) -> Peak:
     return Peak(with_points(*peak, draws[heights > heights.max() - NEGLIGIBLE]), peak.gaussian)
 
 
-def with_points(marginal: Marginal, about: Gaussian, candidates: Array) -> Marginal:
+def with_points(marginal: Marginal, about: Gaussian, candidates: Floats) -> Marginal:
     """A marginal by modes and factors at some of the candidates (n, d), beside the points that it has."""
     fields = marginal.inner.exact
     assert isinstance(fields, Fields)
@@ -161,7 +161,9 @@ def with_points(marginal: Marginal, about: Gaussian, candidates: Array) -> Margi
     return InterpolatedMarginal(inner, marginal.centre, marginal.latent)
 
 
-def modes_and_factors(fields: Fields, outer: Array, start: Array) -> tuple[Array, Array, NDArray[np.bool_]]:
+def modes_and_factors(
+    fields: Fields, outer: Floats, start: Floats
+) -> tuple[Floats, Floats, NDArray[np.bool_]]:
     """Modes (n, k) and Cholesky factors (n, (b + 1) k), diagonals in logarithms, and which are found (n,)."""
     modes, bands = fields.modes_of_part(outer, start, BLOCK_MODES.near, np.full(len(outer), -np.inf))
     lower = factors_of(bands)
@@ -169,7 +171,7 @@ def modes_and_factors(fields: Fields, outer: Array, start: Array) -> tuple[Array
     return modes.at, logs.reshape(len(outer), -1), modes.found & lower.as_given
 
 
-def spread_out(z: Array, seen: Array) -> Array:
+def spread_out(z: Floats, seen: Floats) -> Floats:
     """The numbers of `NEW_POINTS` of z (n, d), each far from those before and those seen (m, d)."""
     nearest = np.sqrt(((z[:, None] - seen) ** 2).sum(axis=2)).min(axis=1)
     chosen = list[int]()

@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ppl.floats import Floats
 from ppl.kernel.advi.gaussian import Gaussian, made_positive
 from ppl.kernel.advi.parts import row_parts
-from ppl.kernel.advi.target import Array
 from ppl.methods.initialise.ascent import ascent
 from ppl.methods.maximise.lockstep import answered
 from ppl.methods.nested.blocks import BLOCK_MODES, Blocks, Modes
@@ -66,20 +66,20 @@ class Marginal:
     """The log density of the outer coordinates; modes of the rest are looked for from those at one point."""
 
     inner: Inner
-    centre: Array
-    latent: Array
-    slope: Array | None = None
+    centre: Floats
+    latent: Floats
+    slope: Floats | None = None
     """How the modes move with each outer coordinate, (d, ...)."""
 
     @property
     def dim(self) -> int:
         return len(self.centre)
 
-    def modes(self, outer: Array, near: float = BLOCK_MODES.near, least: Array | None = None) -> Modes:
+    def modes(self, outer: Floats, near: float = BLOCK_MODES.near, least: Floats | None = None) -> Modes:
         """At outer points (n, d); those are given up that seem to have a log density below `least` (n,)."""
         return self.inner.modes(outer, self.start(outer), near, least)
 
-    def start(self, outer: Array) -> Array:
+    def start(self, outer: Floats) -> Floats:
         """Where modes at outer points (n, d) are looked for, (n, ...)."""
         here = np.repeat(self.latent[None], len(outer), axis=0)
         if self.slope is None:
@@ -89,13 +89,13 @@ class Marginal:
         higher = self.inner.values(outer, predicted) > self.inner.values(outer, here)
         return np.where(higher.reshape(-1, *(1,) * (here.ndim - 1)), predicted, here)
 
-    def log_density(self, outer: Array) -> float:
+    def log_density(self, outer: Floats) -> float:
         return float(self.modes(outer[None]).log_marginals[0])
 
-    def log_densities(self, outer: Array, least: Array | None = None) -> Array:
+    def log_densities(self, outer: Floats, least: Floats | None = None) -> Floats:
         """By Laplace's approximation about modes at outer points (n, d), some at a time, (n,)."""
 
-        def of(k: slice) -> Array:
+        def of(k: slice) -> Floats:
             lowest = None if least is None else least[k]
             return self.modes(outer[k], BLOCK_MODES.about, lowest).log_marginals
 
@@ -108,7 +108,7 @@ class Peak(NamedTuple):
     marginal: Marginal
     gaussian: Gaussian
 
-    def is_near(self, outer: Array) -> bool:
+    def is_near(self, outer: Floats) -> bool:
         """Whether a point (d,) is so near that a climb from there ends here."""
         off = self.gaussian.whitening @ (outer - self.marginal.centre)
         return float(np.sqrt(off @ off)) <= CLIMB.same_peak
@@ -128,7 +128,7 @@ def ascended(start: Marginal) -> Marginal | None:
         return start
     here, last = start, None
 
-    def density(outer: Array) -> tuple[float, Array]:
+    def density(outer: Floats) -> tuple[float, Floats]:
         nonlocal here, last
         if last is not None and np.array_equal(outer, here.centre):
             return last
@@ -203,11 +203,11 @@ class Seen(NamedTuple):
 
     marginal: Marginal
     value: float
-    slope: Array
-    curvature: Array
+    slope: Floats
+    curvature: Floats
 
 
-def differences(marginal: Marginal, directions: Array) -> Seen | None:
+def differences(marginal: Marginal, directions: Floats) -> Seen | None:
     """What is seen at the centre and to both sides along directions (d, d); None where it is not finite."""
     d, inner = marginal.dim, marginal.inner
     costly = inner if isinstance(inner, Fields) and inner.is_costly else None

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ppl.kernel.advi.target import Array
+from ppl.floats import Floats
 from ppl.methods.nested.blocks import BLOCK_MODES
 from ppl.methods.nested.marginal import Marginal, Peak, ascended, newton
 
@@ -48,7 +48,7 @@ def has_other_peaks(peak: Peak, starts: list[Marginal]) -> bool:
     return False
 
 
-def has_other_modes(marginal: Marginal, outer: Array, rng: np.random.Generator) -> bool:
+def has_other_modes(marginal: Marginal, outer: Floats, rng: np.random.Generator) -> bool:
     """Whether the rest has another mode at one of the outer points (n, d)."""
     inner = marginal.inner.exact
     here = inner.modes(outer, marginal.start(outer), BLOCK_MODES.near)

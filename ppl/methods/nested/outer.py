@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ppl.floats import Floats
 from ppl.kernel.advi.gaussian import Gaussian
-from ppl.kernel.advi.target import Array
 from ppl.methods.correct.resampling import effective_size
 from ppl.methods.correct.weight_quality import is_reliable, most_count
 from ppl.methods.diagnose.mixture_sampling import Proposal, log_weights
@@ -134,7 +134,7 @@ def overdispersed_batches(near: Proposal, marginal: Marginal, rng: np.random.Gen
     return [replace(each, log_p=log_p) for each, log_p in zip(level, parts, strict=True)]
 
 
-def spread_of(u: Array) -> Gaussian:
+def spread_of(u: Floats) -> Gaussian:
     """The Gaussian with the moments of points u (n, d)."""
     return Gaussian.with_covariance(*moments(u, np.full(len(u), 1 / len(u))))
 
@@ -148,7 +148,7 @@ def one_over(gaussian: Gaussian) -> StudentTs:
     return StudentTs(np.array([1 - share, share]), (wide, wider), degrees)
 
 
-def fitted_to(u: Array, weights: Psis, rng: np.random.Generator, one: bool) -> Mixture:
+def fitted_to(u: Floats, weights: Psis, rng: np.random.Generator, one: bool) -> Mixture:
     """One Student's t, or a mixture, of the weighted draws u (n, d).
 
     The weights are flattened where few draws have most.
@@ -164,12 +164,12 @@ def fitted_to(u: Array, weights: Psis, rng: np.random.Generator, one: bool) -> M
     return fitted(u, flat, rng)
 
 
-def one_of(u: Array, weights: Array) -> StudentTs:
+def one_of(u: Floats, weights: Floats) -> StudentTs:
     """One Student's t over weighted draws u (n, d)."""
     return one_over(Gaussian.with_covariance(*shrunk_moments(u, weights)))
 
 
-def shrunk_moments(u: Array, weights: Array) -> tuple[Array, Array]:
+def shrunk_moments(u: Floats, weights: Floats) -> tuple[Floats, Floats]:
     """Mean (d,) and covariance (d, d) of weighted draws, shrunk towards a multiple of that without weights.
 
     This by as much as the few draws that count are unsure of it (Ledoit and Wolf 2004, section 3).
@@ -184,7 +184,7 @@ def shrunk_moments(u: Array, weights: Array) -> tuple[Array, Array]:
     return mean, factor @ (share * target + (1 - share) * covariance) @ factor.T
 
 
-def one_and_skewed(u: Array, weights: Array) -> SkewedTs:
+def one_and_skewed(u: Floats, weights: Floats) -> SkewedTs:
     """The same, and one of skewed coordinates, in equal shares."""
     by = SinhArcsinh.of_draws(u, weights)
     return SkewedTs(one_of(u, weights), one_of(by.symmetric(u), weights), by)

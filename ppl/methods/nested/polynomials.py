@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.polynomial import chebyshev, hermite_e
 
+from ppl.floats import Floats
 from ppl.kernel.advi.gaussian import LOG_2PI
-from ppl.kernel.advi.target import Array
 from ppl.records import dataclass
 
 
@@ -72,7 +72,7 @@ class Polynomials:
         return [powers for powers in every if 0 < sum(powers) <= self.degree]
 
     @cached_property
-    def nodes(self) -> Array:
+    def nodes(self) -> Floats:
         """Where gradients are taken (m, w): Chebyshev's nodes, or points spread evenly over directions."""
         radius, w = self.radius, self.width
         if w == 1:
@@ -88,7 +88,7 @@ class Polynomials:
         sizes = radius * ((rng.permutation(count) + 0.5) / count) ** (1 / w)
         return np.array(chosen) * sizes[:, None]
 
-    def heights(self, z: Array, coefficients: Array) -> Array:
+    def heights(self, z: Floats, coefficients: Floats) -> Floats:
         """The sums (...) of those with coefficients (..., p), at z (..., w)."""
         each = [chebyshev_values(z[..., k] / self.radius, self.degree) for k in range(self.width)]
         total = -(coefficients @ self.at_zero)
@@ -98,30 +98,30 @@ class Polynomials:
         return np.asarray(total)
 
     @cached_property
-    def at_zero(self) -> Array:
+    def at_zero(self) -> Floats:
         """The products (p,) at the centre, which are taken off."""
         return self.products(self.each(np.zeros(self.width)))
 
-    def values(self, z: Array) -> Array:
+    def values(self, z: Floats) -> Floats:
         """All of them (..., p) at z (..., w)."""
         return np.asarray(self.products(self.each(z)) - self.at_zero)
 
-    def products(self, v: Array) -> Array:
+    def products(self, v: Floats) -> Floats:
         """Of one function of each variable (..., w, degree + 1), by the powers: (..., p)."""
         degrees = np.array(self.powers).T
         return reduce(np.multiply, (v[..., k, own] for k, own in enumerate(degrees)))
 
-    def each(self, z: Array) -> Array:
+    def each(self, z: Floats) -> Floats:
         """Chebyshev's polynomials (..., w, degree + 1) of every variable."""
         return np.stack(chebyshev_values(z / self.radius, self.degree), axis=-1)
 
     @property
-    def standard_normal(self) -> Array:
+    def standard_normal(self) -> Floats:
         """The coefficients (p,) of the standard normal."""
         squares = (2 in powers and sum(powers) == 2 for powers in self.powers)
         return np.where(list(squares), -(self.radius**2) / 4, 0.0)
 
-    def at_centre(self, coefficients: Array) -> tuple[Array, Array]:
+    def at_centre(self, coefficients: Floats) -> tuple[Floats, Floats]:
         """The slopes (..., w) and precisions (..., w, w) of quadratic ones by their coefficients (..., p)."""
         w, r = self.width, self.radius
         precisions = np.empty((*coefficients.shape[:-1], w, w))
@@ -136,7 +136,7 @@ class Polynomials:
         return slopes, precisions
 
     @cached_property
-    def solver(self) -> Array:
+    def solver(self) -> Floats:
         """The matrix (p, m w) from gradients at the nodes to coefficients, by weighted least squares."""
         z, r, units = self.nodes, self.radius, np.eye(self.degree + 1)
         slopes = np.stack([chebyshev.chebval(z / r, chebyshev.chebder(unit)) / r for unit in units], axis=-1)
@@ -148,17 +148,17 @@ class Polynomials:
         return np.asarray(np.linalg.pinv(rows) * weights)
 
     @cached_property
-    def grid(self) -> Array:
+    def grid(self) -> Floats:
         """Points (k, w) in the ball that a density is summed over."""
         return self.rule[0]
 
     @property
-    def log_cells(self) -> Array:
+    def log_cells(self) -> Floats:
         """The log volumes (k,) that the points stand for."""
         return self.rule[1]
 
     @cached_property
-    def rule(self) -> tuple[Array, Array]:
+    def rule(self) -> tuple[Floats, Floats]:
         """The points and log volumes: of a grid, or of Gauss and Hermite's rule."""
         count = POLYNOMIALS.hermite.get(self.width, 0)
         line, log_lengths = hermite(count) if count else regular(self.radius, self.width)
@@ -172,22 +172,22 @@ class Polynomials:
         return points[inside], log_cells[inside]
 
     @cached_property
-    def grid_powers(self) -> Array:
+    def grid_powers(self) -> Floats:
         """1, the coordinates and their products at points of the grid, (k, 1 + w + w^2)."""
         z = self.grid
         return np.column_stack([np.ones(len(z)), z, (z[:, :, None] * z[:, None, :]).reshape(len(z), -1)])
 
     @cached_property
-    def cell_powers(self) -> Array:
+    def cell_powers(self) -> Floats:
         """The same times the volumes that the points stand for."""
         return self.grid_powers * np.exp(self.log_cells)[:, None]
 
     @cached_property
-    def on_grid(self) -> Array:
+    def on_grid(self) -> Floats:
         return self.values(self.grid)
 
 
-def chebyshev_values(x: Array, degree: int) -> list[Array]:
+def chebyshev_values(x: Floats, degree: int) -> list[Floats]:
     """Chebyshev's polynomials of x up to a degree, each by the two before it."""
     values = [np.ones_like(x), x]
     for _ in range(degree - 1):
@@ -195,14 +195,14 @@ def chebyshev_values(x: Array, degree: int) -> list[Array]:
     return values
 
 
-def regular(radius: float, width: int) -> tuple[Array, Array]:
+def regular(radius: float, width: int) -> tuple[Floats, Floats]:
     """Places along a line that are equally far apart, and the logs of this distance."""
     spacing = POLYNOMIALS.spacings[width - 1]
     line = np.asarray(spacing * np.arange(-int(radius / spacing), int(radius / spacing) + 1))
     return line, np.full(len(line), np.log(spacing))
 
 
-def hermite(count: int) -> tuple[Array, Array]:
+def hermite(count: int) -> tuple[Floats, Floats]:
     """The nodes of Gauss and Hermite's rule, and log weights by which any function of one variable is summed:
     exactly, if it is a normal density times a polynomial of less than twice the degree.
     """

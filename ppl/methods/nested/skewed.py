@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ppl.kernel.advi.target import Array
+from ppl.floats import Floats
 from ppl.late import special
 from ppl.methods.nested.student_ts import StudentTs
 from ppl.records import dataclass
@@ -22,23 +22,23 @@ class SinhArcsinh:
     As Jones and Pewsey 2009, section 2, with the tails of z.
     """
 
-    centre: Array
-    scale: Array
-    skewness: Array
+    centre: Floats
+    scale: Floats
+    skewness: Floats
 
     @staticmethod
-    def of_draws(u: Array, weights: Array) -> "SinhArcsinh":
+    def of_draws(u: Floats, weights: Floats) -> "SinhArcsinh":
         """The map by which weighted draws u (n, d) have a median of 0, and tails (5%) alike on both sides."""
         shares = (TAIL_SHARE, 0.5, 1 - TAIL_SHARE)
         quantiles = np.quantile(u, shares, axis=0, weights=weights, method="inverted_cdf")
         return SinhArcsinh.of_quantiles(*quantiles)
 
     @staticmethod
-    def of_halves(mode: Array, below: Array, above: Array) -> "SinhArcsinh":
+    def of_halves(mode: Floats, below: Floats, above: Floats) -> "SinhArcsinh":
         """The same for coordinates with normal halves of these sds, all (d,), on the sides of a mode."""
         first = below / (below + above)  # the share of the half below
 
-        def quantile(share: float) -> Array:
+        def quantile(share: float) -> Floats:
             lower = below * special.ndtri(np.minimum(0.5 * share / first, 0.5))
             upper = above * special.ndtri(np.maximum(1 - 0.5 * (1 - share) / (1 - first), 0.5))
             return np.asarray(mode + lower + upper)
@@ -46,7 +46,7 @@ class SinhArcsinh:
         return SinhArcsinh.of_quantiles(*map(quantile, (TAIL_SHARE, 0.5, 1 - TAIL_SHARE)))
 
     @staticmethod
-    def of_quantiles(low: Array, middle: Array, high: Array) -> "SinhArcsinh":
+    def of_quantiles(low: Floats, middle: Floats, high: Floats) -> "SinhArcsinh":
         """The same by the median and tails (d,)."""
         half = 0.5 * np.arcsinh(NORMAL_QUANTILE)
         odds = (high + low - 2 * middle) / np.maximum(high - low, np.finfo(float).tiny)
@@ -56,15 +56,15 @@ class SinhArcsinh:
         scale = np.maximum(scale, np.finfo(float).tiny)
         return SinhArcsinh(middle - scale * np.sinh(skewness), scale, skewness)
 
-    def symmetric(self, u: Array) -> Array:
+    def symmetric(self, u: Floats) -> Floats:
         """z (n, d) of u (n, d)."""
         return np.asarray(np.sinh(np.arcsinh((u - self.centre) / self.scale) - self.skewness))
 
-    def skewed(self, z: Array) -> Array:
+    def skewed(self, z: Floats) -> Floats:
         """u (n, d) of z (n, d)."""
         return np.asarray(self.centre + self.scale * np.sinh(np.arcsinh(z) + self.skewness))
 
-    def log_slopes(self, u: Array) -> Array:
+    def log_slopes(self, u: Floats) -> Floats:
         """The log determinant (n,) of the derivative of z in u (n, d)."""
         x = (u - self.centre) / self.scale
         slopes = np.cosh(np.arcsinh(x) - self.skewness) / (np.sqrt(1 + x**2) * self.scale)
@@ -88,12 +88,12 @@ class SkewedTs:
         """Without the last components, which are wide as a defence."""
         return SkewedTs(self.plain.undefended, self.symmetric.undefended, self.by)
 
-    def draws(self, n: int, rng: np.random.Generator) -> Array:
+    def draws(self, n: int, rng: np.random.Generator) -> Floats:
         """n points (n, dim)."""
         skewed = self.by.skewed(self.symmetric.draws(n // 2, rng))
         return rng.permutation(np.concatenate([self.plain.draws(n - n // 2, rng), skewed]))
 
-    def log_density(self, u: Array) -> Array:
+    def log_density(self, u: Floats) -> Floats:
         """(n,) at u (n, dim)."""
         skewed = self.symmetric.log_density(self.by.symmetric(u)) + self.by.log_slopes(u)
         return np.asarray(np.logaddexp(self.plain.log_density(u), skewed) - np.log(2))

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ppl.kernel.advi.target import Array
+from ppl.floats import Floats
 from ppl.methods.nested.blocks import BLOCK_MODES, Blocks, Modes, solve_lower, solve_upper
 from ppl.methods.nested.field import Fields
 from ppl.methods.nested.sparse import Field
@@ -24,7 +24,7 @@ MOVE = 1e-2
 """The step of the difference along the move of the mode, which is linear in it."""
 
 
-def slopes(inner: Blocks | Fields, outer: Array, modes: Modes) -> Array:
+def slopes(inner: Blocks | Fields, outer: Floats, modes: Modes) -> Floats:
     """The gradients (n, d) of the log marginals at outer points (n, d) with their modes."""
     if isinstance(inner, Fields) and inner.shared:
         return by_differences(inner, outer, modes.at)
@@ -34,7 +34,7 @@ def slopes(inner: Blocks | Fields, outer: Array, modes: Modes) -> Array:
     return np.asarray((here + 0.5 * traces + (ahead - behind) / (4 * MOVE))[:, inner.structure.outer])
 
 
-def by_differences(inner: Fields, outer: Array, at: Array) -> Array:
+def by_differences(inner: Fields, outer: Floats, at: Floats) -> Floats:
     """The same by differences of log marginals, of fields of which these cost less than gradients."""
     d = outer.shape[1]
     moves = OUTER_MOVE * np.concatenate([np.eye(d), -np.eye(d)])
@@ -44,7 +44,7 @@ def by_differences(inner: Fields, outer: Array, at: Array) -> Array:
     return np.asarray((ahead - behind).T / (2 * OUTER_MOVE))
 
 
-def profile_slopes(inner: Fields, outer: Array, modes: Modes, directions: Array) -> Array:
+def profile_slopes(inner: Fields, outer: Floats, modes: Modes, directions: Floats) -> Floats:
     """The slopes (2 d + 1, d) along directions (d, d) of log marginals at a point and at both ends of each.
 
     Those of the log density at the modes are gradients, those of the log determinants differences, also to
@@ -67,12 +67,12 @@ class ThirdDerivatives(NamedTuple):
     `times` multiplies vectors (n, ...) by P^-1.
     """
 
-    here: Array
-    traces: Array
-    times: Callable[[Array], Array]
+    here: Floats
+    traces: Floats
+    times: Callable[[Floats], Floats]
 
 
-def third_derivatives(inner: Blocks | Fields, outer: Array, modes: Modes) -> ThirdDerivatives:
+def third_derivatives(inner: Blocks | Fields, outer: Floats, modes: Modes) -> ThirdDerivatives:
     """Those that Laplace's approximation changes by with the mode, at outer points (n, d); of a field with a
     density of its own at shared outer points only by coordinates of the field.
     """
@@ -85,7 +85,7 @@ def third_derivatives(inner: Blocks | Fields, outer: Array, modes: Modes) -> Thi
     return ThirdDerivatives(here, traces, times)
 
 
-def gradients_beside(inner: Blocks | Fields, outer: Array, at: Array, steps: Array) -> Array:
+def gradients_beside(inner: Blocks | Fields, outer: Floats, at: Floats, steps: Floats) -> Floats:
     """Gradients (k, n, dim) at steps (k, n, ...) from latent coordinates (n, ...)."""
     latent = (at + steps).reshape(-1, *at.shape[1:])
     points = inner.points(np.tile(outer, (len(steps), 1)), latent)
@@ -93,13 +93,13 @@ def gradients_beside(inner: Blocks | Fields, outer: Array, at: Array, steps: Arr
     return target.gradients_alone(points).reshape(*steps.shape[:2], -1)
 
 
-Inverse = tuple[Iterable[tuple[float, Array]], Callable[[Array], Array]]
+Inverse = tuple[Iterable[tuple[float, Floats]], Callable[[Floats], Floats]]
 """Vectors s (n, ...), each with a sign: s s' add up to P^-1 where coordinates meet; and what multiplies
 vectors (n, ...) by P^-1.
 """
 
 
-def inverse_at(inner: Blocks | Fields, outer: Array, modes: Modes) -> Inverse:
+def inverse_at(inner: Blocks | Fields, outer: Floats, modes: Modes) -> Inverse:
     """That at modes."""
     if isinstance(inner, Fields):
         factors_ = inner.factors(outer, modes.at)
@@ -110,7 +110,7 @@ def inverse_at(inner: Blocks | Fields, outer: Array, modes: Modes) -> Inverse:
     return squares, lambda x: solve_upper(factors, solve_lower(factors, x))
 
 
-def by_colours(structure: Field, inverses: Array) -> Iterator[tuple[float, Array]]:
+def by_colours(structure: Field, inverses: Floats) -> Iterator[tuple[float, Floats]]:
     """Squares of inverses within the bands (n, b + 1, k), by colours as the precisions are read.
 
     With a of the coordinates of a colour and b of the rows read there, a b' + b a' is a difference of two.

@@ -11,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.kernel.advi.target import Array, Target
+from ppl.floats import Floats
+from ppl.kernel.advi.target import Target
 from ppl.methods.nested.adjacency import Graph, Indices
 from ppl.methods.nested.couplings import COUPLINGS, MinusHessian, are_constant, couplings
 from ppl.methods.nested.graph import (
@@ -103,7 +104,7 @@ class Structure:
         return self
 
 
-def structure_of(target: Target, u: Array, rng: np.random.Generator) -> Structure | Field | None:
+def structure_of(target: Target, u: Floats, rng: np.random.Generator) -> Structure | Field | None:
     """That of a target, seen from a point u (dim,) with a finite gradient; None where it has none."""
     if not STRUCTURE.fewest_blocks < target.dim <= STRUCTURE.most_in_groups:
         return None
@@ -121,7 +122,7 @@ def structure_of(target: Target, u: Array, rng: np.random.Generator) -> Structur
     return sparse_field(target, u, rng, graph) or structure
 
 
-def sparse_field(target: Target, u: Array, rng: np.random.Generator, graph: Graph) -> Field | None:
+def sparse_field(target: Target, u: Floats, rng: np.random.Generator, graph: Graph) -> Field | None:
     """The field of a graph, if need be without sums by which many coordinates meet.
 
     Coordinates that hardly meet at u may do so elsewhere, as those of a Gaussian process by its length scale.
@@ -185,7 +186,7 @@ def is_dense(graph: Graph, structure: Structure) -> bool:
     return bool(inside >= STRUCTURE.dense * (structure.filled.sum(axis=1) ** 2).sum())
 
 
-def curvature(target: Target, u: Array, rng: np.random.Generator) -> MinusHessian:
+def curvature(target: Target, u: Floats, rng: np.random.Generator) -> MinusHessian:
     """That between all pairs of coordinates, at distant points if the target is not quadratic."""
     steps, (values, noise) = steps_of(target.dim, rng), np.zeros((2, target.dim, target.dim))
     for part, change, size in changes(target, u, steps, np.eye(target.dim, dtype=bool)):
@@ -194,7 +195,7 @@ def curvature(target: Target, u: Array, rng: np.random.Generator) -> MinusHessia
     return MinusHessian(values, noise)
 
 
-def small_blocks(target: Target, u: Array, rng: np.random.Generator) -> Structure | None:
+def small_blocks(target: Target, u: Floats, rng: np.random.Generator) -> Structure | None:
     """Blocks of at most two coordinates by some 2 log2(dim) gradients, not one for each; None for others.
 
     Those that are no hubs have random codes in binary, and all with a bit of 1, or of 0, are moved at once: a

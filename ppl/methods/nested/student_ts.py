@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ppl.floats import Floats
 from ppl.kernel.advi.gaussian import Gaussian
-from ppl.kernel.advi.target import Array
 from ppl.late import special
 from ppl.methods.correct.resampling import systematic
 from ppl.methods.numerics.log_sums import log_sum_exp
@@ -47,7 +47,7 @@ STUDENT_TS = StudentTLimits()
 class StudentTs:
     """A mixture of Student's t over R^dim: shares (k,), and by component a place and a scale."""
 
-    shares: Array
+    shares: Floats
     parts: tuple[Gaussian, ...]
     degrees: float = STUDENT_TS.degrees
 
@@ -61,7 +61,7 @@ class StudentTs:
         shares = self.shares[:-1] / self.shares[:-1].sum()
         return StudentTs(shares, self.parts[:-1], self.degrees)
 
-    def draws(self, n: int, rng: np.random.Generator) -> Array:
+    def draws(self, n: int, rng: np.random.Generator) -> Floats:
         """n points (n, dim), of each component in proportion to its share."""
         own = systematic(np.log(self.shares), n, rng)
         z = rng.standard_normal((n, self.dim))
@@ -71,28 +71,28 @@ class StudentTs:
             u[own == k] = part.draws(z[own == k])
         return u
 
-    def log_density(self, u: Array) -> Array:
+    def log_density(self, u: Floats) -> Floats:
         """(n,) at u (n, dim)."""
         return np.asarray(log_sum_exp(self.terms(u), axis=0))
 
-    def terms(self, u: Array) -> Array:
+    def terms(self, u: Floats) -> Floats:
         """The log of each component's share of the density (k, n) at u (n, dim)."""
         power = (self.degrees + self.dim) / 2
         lengths = self.lengths(u) / self.degrees
         return np.asarray((np.log(self.shares) + self.log_constants)[:, None] - power * np.log1p(lengths))
 
-    def lengths(self, u: Array) -> Array:
+    def lengths(self, u: Floats) -> Floats:
         """The squared distance of u (n, dim) from each place, in its scale; (k, n)."""
         return np.array([((u - p.mean) @ p.whitening.T) ** 2 @ np.ones(self.dim) for p in self.parts])
 
     @cached_property
-    def log_constants(self) -> Array:
+    def log_constants(self) -> Floats:
         whole = special.gammaln((self.degrees + self.dim) / 2) - special.gammaln(self.degrees / 2)
         whole -= self.dim / 2 * np.log(self.degrees * np.pi)
         return np.array([whole - part.half_log_det for part in self.parts])
 
 
-def fitted(u: Array, log_weights: Array, rng: np.random.Generator) -> StudentTs:
+def fitted(u: Floats, log_weights: Floats, rng: np.random.Generator) -> StudentTs:
     """The mixture that draws u (n, dim) are likeliest of, by weights (n,) that sum to one."""
     weights = np.exp(log_weights)
     mean, covariance = moments(u, weights)
@@ -107,7 +107,7 @@ def fitted(u: Array, log_weights: Array, rng: np.random.Generator) -> StudentTs:
     return StudentTs(shares, (*mixture.parts, wide))
 
 
-def em_step(mixture: StudentTs, u: Array, weights: Array, covariance: Array) -> StudentTs:
+def em_step(mixture: StudentTs, u: Floats, weights: Floats, covariance: Floats) -> StudentTs:
     """One step of EM (Peel and McLachlan 2000, equations 29 to 31), with a prior for the scales."""
     terms = mixture.terms(u)
     own = weights * np.exp(terms - log_sum_exp(terms, axis=0))
@@ -123,7 +123,7 @@ def em_step(mixture: StudentTs, u: Array, weights: Array, covariance: Array) -> 
     return StudentTs(least / least.sum(), tuple(parts), mixture.degrees)
 
 
-def moments(u: Array, weights: Array) -> tuple[Array, Array]:
+def moments(u: Floats, weights: Floats) -> tuple[Floats, Floats]:
     """Mean (dim,) and covariance (dim, dim) of weighted draws."""
     mean = weights @ u
     off = u - mean

@@ -6,8 +6,8 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
+from ppl.floats import Floats
 from ppl.kernel.advi.gaussian import Gaussian
-from ppl.kernel.advi.target import Array
 from ppl.records import dataclass
 
 
@@ -25,15 +25,15 @@ class Trends:
         """How many terms they have."""
         return comb(len(self.about.mean) + self.degree, self.degree)
 
-    def in_sds(self, outer: Array) -> Array:
+    def in_sds(self, outer: Floats) -> Floats:
         """Outer points as standard normals (n, d)."""
         return np.asarray((outer - self.about.mean) @ self.about.whitening.T)
 
-    def within(self, outer: Array) -> NDArray[np.bool_]:
+    def within(self, outer: Floats) -> NDArray[np.bool_]:
         """Which outer points (n, d) are not beyond the radius, (n,)."""
         return np.asarray(lengths(self.in_sds(outer))[:, 0] <= self.radius)
 
-    def terms(self, outer: Array) -> Array:
+    def terms(self, outer: Floats) -> Floats:
         """The terms (n, t) at outer points (n, d): 1, coordinates in sds, and products of these."""
         z = self.in_sds(outer)
         z *= self.radius / np.maximum(lengths(z), self.radius)
@@ -41,15 +41,15 @@ class Trends:
         factors = [k for m in degrees for k in combinations_with_replacement(range(z.shape[1]), m)]
         return np.stack([z[:, k].prod(axis=1) for k in factors], axis=1)
 
-    def solver(self, outer: Array) -> Array:
+    def solver(self, outer: Floats) -> Floats:
         """The matrix (t, n) that makes of values at outer points (n, d) the coefficients nearest to them."""
         return np.asarray(np.linalg.pinv(self.terms(outer), rcond=len(outer) * np.finfo(float).eps))
 
-    def fitted(self, outer: Array, values: Array) -> Array:
+    def fitted(self, outer: Floats, values: Floats) -> Floats:
         """The coefficients (t, k) of those nearest to values (n, k)."""
         return np.asarray(self.solver(outer) @ values)
 
 
-def lengths(z: Array) -> Array:
+def lengths(z: Floats) -> Floats:
     """Of vectors z (n, d), (n, 1)."""
     return np.asarray(np.sqrt((z**2).sum(axis=1, keepdims=True)))

@@ -11,8 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ppl.floats import Floats
 from ppl.kernel.advi.parts import row_parts
-from ppl.kernel.advi.target import Array, finite
+from ppl.kernel.advi.target import finite
 from ppl.methods.correct.weight_quality import is_reliable
 from ppl.methods.diagnose.mixture_sampling import Proposal, density_of, missed
 from ppl.methods.diagnose.psis import Psis, psis
@@ -52,10 +53,10 @@ class WeightedPoints(NamedTuple):
     posterior that the draws do not see, but distant ones do.
     """
 
-    parts: tuple[Array, ...]
-    log_p: Array
-    log_q: Array
-    log_rough: Array
+    parts: tuple[Floats, ...]
+    log_p: Floats
+    log_q: Floats
+    log_rough: Floats
     unsure: NDArray[np.bool_]
     weights: Psis
     missed: float = 0.0
@@ -64,7 +65,7 @@ class WeightedPoints(NamedTuple):
     def n(self) -> int:
         return len(self.log_p)
 
-    def points_with_weight(self) -> tuple[Array, NDArray[np.bool_]]:
+    def points_with_weight(self) -> tuple[Floats, NDArray[np.bool_]]:
         """The points whose weight is positive, and which they are (n,)."""
         positive = np.isfinite(self.log_ratios)
         u, first = np.empty((int(positive.sum()), self.parts[0].shape[1])), 0
@@ -76,7 +77,7 @@ class WeightedPoints(NamedTuple):
         return u, positive
 
     @property
-    def log_ratios(self) -> Array:
+    def log_ratios(self) -> Floats:
         """log p/q (n,), -inf where no draw was had, or a density is not finite."""
         return finite(self.log_p - self.log_q)
 
@@ -126,10 +127,10 @@ class Round(NamedTuple):
     """
 
     mixture: Mixture
-    u: Array
-    log_p: Array
-    log_given: Array
-    about: Array
+    u: Floats
+    log_p: Floats
+    log_given: Floats
+    about: Floats
     unsure: NDArray[np.bool_]
 
     def batch(self, outer: Indices) -> Proposal:
@@ -137,7 +138,7 @@ class Round(NamedTuple):
         return Proposal(self.u[:, outer], finite(self.log_p - self.log_given), self.mixture.log_density)
 
 
-def outer_points(rounds: Sequence[Round], outer: Indices) -> Array:
+def outer_points(rounds: Sequence[Round], outer: Indices) -> Floats:
     """The outer coordinates (n, d) of all draws."""
     return np.concatenate([each.u[:, outer] for each in rounds])
 
@@ -212,7 +213,7 @@ def misses(rounds: Sequence[Round], marginal: Marginal, own: InnerDraws, rng: np
     return missed(near, *map(estimated, overdispersed_batches(near, marginal, rng)))
 
 
-def log_marginals(marginal: Marginal, own: InnerDraws, outer: Array, rng: np.random.Generator) -> Array:
+def log_marginals(marginal: Marginal, own: InnerDraws, outer: Floats, rng: np.random.Generator) -> Floats:
     """Log marginal densities at outer points (n, d), right on average, by a draw of the rest at each."""
     _, joint, given_outer, *_ = draws_at(marginal, own, outer, np.full(len(outer), -np.inf), rng)
     return finite(joint - given_outer)
@@ -223,7 +224,7 @@ def round_of(
     highest: float,
     mixture: Mixture,
     own: InnerDraws,
-    outer: Array,
+    outer: Floats,
     rng: np.random.Generator,
 ) -> Round:
     """A draw of the rest at outer points (n, d) of the mixture, some of them at a time.
@@ -238,8 +239,8 @@ def round_of(
 
 
 def draws_at(
-    marginal: Marginal, own: InnerDraws, outer: Array, least: Array, rng: np.random.Generator
-) -> tuple[Array, Array, Array, Array, NDArray[np.bool_]]:
+    marginal: Marginal, own: InnerDraws, outer: Floats, least: Floats, rng: np.random.Generator
+) -> tuple[Floats, Floats, Floats, Floats, NDArray[np.bool_]]:
     """What a Round has of points, but for the mixture; none where the marginal seems to be below `least`."""
     inner = marginal.inner
     given_ = own.draws(outer, least, rng)

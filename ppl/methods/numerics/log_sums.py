@@ -3,10 +3,10 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ppl.kernel.advi.target import Array
+from ppl.floats import Floats
 
 
-def log_sum_exp(x: ArrayLike, axis: int | None = None) -> Array:
+def log_sum_exp(x: ArrayLike, axis: int | None = None) -> Floats:
     """log(sum(exp(x))) over an axis, or over all entries; of infinite entries what IEEE's arithmetic says."""
     x = np.asarray(x, dtype=float)
     if not x.size:
@@ -22,7 +22,7 @@ def log_sum_exp(x: ArrayLike, axis: int | None = None) -> Array:
     return out.squeeze(axis=axis)[()]
 
 
-def softmax(x: Array) -> Array:
+def softmax(x: Floats) -> Floats:
     """exp(x) / sum(exp(x)) of a vector."""
     each = np.exp(x - x.max())
     return np.asarray(each / each.sum())

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ppl.kernel.advi.target import Array
+from ppl.floats import Floats
 
 
-def quantiles(x: Array, shares: Array | Sequence[float]) -> Array:
+def quantiles(x: Floats, shares: Floats | Sequence[float]) -> Floats:
     """Those of values x (n, ...) at shares (k,), (k, ...); nan of those with a nan among them.
 
     Example:
@@ -23,7 +23,7 @@ def quantiles(x: Array, shares: Array | Sequence[float]) -> Array:
     return np.where(np.isnan(ordered[-1]), np.nan, between)
 
 
-def median(x: Array) -> float:
+def median(x: Floats) -> float:
     """The median of values x (n,), none of them nan."""
     middle = np.sort(x)[(len(x) - 1) // 2 : len(x) // 2 + 1]
     return float(middle.mean())

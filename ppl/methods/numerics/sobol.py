@@ -9,7 +9,7 @@ from importlib.resources import files
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.kernel.advi.target import Array
+from ppl.floats import Floats
 
 Bits = NDArray[np.uint32]
 
@@ -29,7 +29,7 @@ DIRECTIONS = tuple(row for row in TABLE if row[0] != "#")
 MOST_DIMENSIONS = 1 + len(DIRECTIONS)
 
 
-def sobol(n: int, dim: int, rng: np.random.Generator, sets: int = 1) -> Array:
+def sobol(n: int, dim: int, rng: np.random.Generator, sets: int = 1) -> Floats:
     """Sets of n points each (sets * n, dim) of [0, 1)^dim, n a power of two, dim at most `MOST_DIMENSIONS`.
 
     Scrambled by random lower-triangular matrices and a shift (Matousek 1998), with the numbers of a generator

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from ppl.errors import InferenceError, PPLError
+from ppl.floats import Floats
 from ppl.kernel.advi.coordinates import Scaled
 from ppl.kernel.advi.families.family import Family
 from ppl.kernel.advi.gaussian import MOST_DENSE
 from ppl.kernel.advi.start import Init, Warm, start_point
-from ppl.kernel.advi.target import Array, Target
+from ppl.kernel.advi.target import Target
 from ppl.kernel.advi.triangular import solved
 from ppl.methods.run.settings import SampleSettings
 from ppl.records import dataclass
@@ -35,8 +36,8 @@ class Unsupported(Exception):
 class NutsDraws:
     """Unconstrained draws (draws, dim), and STATISTICS (draws, 7) of their trajectories."""
 
-    u: Array
-    statistics: Array
+    u: Floats
+    statistics: Floats
 
     def first(self, n: int) -> "NutsDraws":
         return NutsDraws(self.u[:n], self.statistics[:n])
@@ -59,7 +60,7 @@ class Chain:
 
     warmup: NutsDraws
     draws: NutsDraws
-    inverse_metric: Array
+    inverse_metric: Floats
     stepsize: float
 
 
@@ -68,7 +69,7 @@ class Start:
     """Where a chain starts: a point `v` (dim,) of `target`, whose own metric is at first the unit one."""
 
     target: Target
-    v: Array
+    v: Floats
 
 
 def start_of(target: Target, init: Init, rng: np.random.Generator) -> Start:
@@ -91,7 +92,7 @@ def start_of(target: Target, init: Init, rng: np.random.Generator) -> Start:
     return Start(own, start_point(own, np.zeros(own.dim), rng))
 
 
-def factor_of(family: Family, params: Array) -> Array:
+def factor_of(family: Family, params: Floats) -> Floats:
     """The A that gives q unit scales: lower-triangular (dim, dim) where q knows correlations, or (dim,)."""
     if family.dim > MOST_DENSE:
         return family.scales(params)
@@ -173,7 +174,7 @@ def _samples_scaled(trace: Any) -> bool:
     return "transformation_index" in trace["sample_stats"]
 
 
-def _inverse_metrics(trace: Any) -> Array:
+def _inverse_metrics(trace: Any) -> Floats:
     """The diagonal of the inverse metric of every draw (draws, dim), the warmup first.
 
     Where nutpie samples in scaled coordinates it records the scales, and only where they have changed.
@@ -203,7 +204,7 @@ def _in_u(start: Start, chain: Chain | None) -> Chain | None:
     return Chain(to_own_u(chain.warmup), to_own_u(chain.draws), np.asarray(metric), chain.stepsize)
 
 
-def _draws(trace: Any, phase: str, metrics: Array) -> NutsDraws:
+def _draws(trace: Any, phase: str, metrics: Floats) -> NutsDraws:
     statistics = trace[f"{phase}sample_stats"]
     columns = {name: np.asarray(statistics[name])[0] for name in STATISTICS}
     if _samples_scaled(trace):  # then the energy has the log-Jacobian of the scales
@@ -219,7 +220,7 @@ def _compiled(start: Start, report: Callable[[int], None], failed: list[PPLError
     target, count = start.target, 0
     first = off_the_flat(target, start.v)
 
-    def log_density_gradient(u: Array) -> tuple[float, Array]:
+    def log_density_gradient(u: Floats) -> tuple[float, Floats]:
         try:
             value, gradient = target.log_density_gradient(u)
         except PPLError as error:
@@ -229,7 +230,7 @@ def _compiled(start: Start, report: Callable[[int], None], failed: list[PPLError
             raise Unsupported
         return value, gradient
 
-    def expand(u: Array) -> Mapping[str, Array]:
+    def expand(u: Floats) -> Mapping[str, Floats]:
         nonlocal count
         count += 1
         report(count)
@@ -247,7 +248,7 @@ NUDGE = 1e-4
 """How far a start is moved, relative to 1 and to itself, where the gradient is exactly 0."""
 
 
-def off_the_flat(target: Target, v: Array) -> Array:
+def off_the_flat(target: Target, v: Floats) -> Floats:
     """A start (dim,) at which no entry of the gradient is 0: nutpie's first metric divides by each.
 
     Raises:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ppl.kernel.advi.target import Array
+from ppl.floats import Floats
 from ppl.methods.diagnose.convergence import agreement, by_columns
 from ppl.methods.diagnose.level import FROM_BEST, Level
 from ppl.records import dataclass
@@ -52,9 +52,9 @@ class Judged:
     chains: int
     draws: int
     names: tuple[str, ...]
-    rhats: Array
-    bulks: Array
-    tails: Array
+    rhats: Floats
+    bulks: Floats
+    tails: Floats
     divergent: int
     deepest: int
     max_depth: int
@@ -93,12 +93,12 @@ class Judged:
             yield Level.POOR if share > CHAINS.divergent_share else Level.USABLE, words
 
     @staticmethod
-    def worst(figures: Array) -> float:
+    def worst(figures: Floats) -> float:
         """The largest; nan counts for nothing."""
         return float(np.nanmax(figures)) if np.isfinite(figures).any() else math.nan
 
     @property
-    def ess(self) -> Array:
+    def ess(self) -> Floats:
         """The smaller of bulk and tail effective sample size of each column, (columns,)."""
         return np.fmin(self.bulks, self.tails)
 
@@ -140,7 +140,7 @@ def higher(delta: float) -> str:
 
 
 def judged(
-    names: Sequence[str], draws: Array, divergent: Array, depths: Array, max_depth: int, delta: float = 0.8
+    names: Sequence[str], draws: Floats, divergent: Floats, depths: Floats, max_depth: int, delta: float = 0.8
 ) -> Judged:
     """What is known of draws (chains, draws, columns); `divergent` and `depths` are (chains, draws)."""
     chains, count, _ = draws.shape

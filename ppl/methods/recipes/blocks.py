@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ppl.floats import Floats
 from ppl.kernel.advi.context import NULL_JOURNAL, once
 from ppl.kernel.advi.elbo import Elbo
 from ppl.kernel.advi.families.family import Family
@@ -12,7 +13,7 @@ from ppl.kernel.advi.families.full_rank import FullRank
 from ppl.kernel.advi.families.mean_field import MeanField
 from ppl.kernel.advi.outcome import Ending, Outcome, Phase, Progress, interrupted
 from ppl.kernel.advi.parts import by_columns
-from ppl.kernel.advi.target import Array, Target, finite
+from ppl.kernel.advi.target import Target, finite
 from ppl.memory import NoRoom, require_room
 from ppl.methods.correct import correction
 from ppl.methods.correct.bridge import of_weighted
@@ -62,7 +63,7 @@ class BlockFit(NamedTuple):
     `uneven` is why the weights alone do not do, "" where they do.
     """
 
-    start: Array
+    start: Floats
     draws: WeightedDraws
     elbo: Elbo
     evidence: Estimates
@@ -95,7 +96,7 @@ def resampled(target: Target, weighted: BlockFit, context: Context) -> Result:
 
 
 def weighted_draws(
-    target: Target, structure: Structure | Field, starts: list[Array], context: Context
+    target: Target, structure: Structure | Field, starts: list[Floats], context: Context
 ) -> BlockFit:
     """Draws with their weights; Refused as `nested.by_blocks` is."""
     rng, settings = context.streams.nested, context.settings
@@ -176,7 +177,7 @@ def of_positive_weight(draws: WeightedPoints) -> tuple[WeightedDraws, Elbo]:
     return weighted, elbo
 
 
-def gaussian_of(draws: WeightedDraws) -> tuple[Family, Array]:
+def gaussian_of(draws: WeightedDraws) -> tuple[Family, Floats]:
     """The Gaussian with the mean and covariance of the draws, in many dimensions its variances alone."""
     dim, weights = draws.u.shape[1], np.exp(draws.weights.log_weights)
     if dim > MOST_CORRELATED:

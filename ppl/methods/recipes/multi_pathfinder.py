@@ -3,6 +3,7 @@
 import numpy as np
 
 from ppl.errors import InferenceError
+from ppl.floats import Floats
 from ppl.kernel.advi.elbo import elbo_of
 from ppl.kernel.advi.families.family import Family
 from ppl.kernel.advi.families.full_rank import FullRank
@@ -10,7 +11,7 @@ from ppl.kernel.advi.families.mean_field import MeanField
 from ppl.kernel.advi.gaussian import MOST_DENSE
 from ppl.kernel.advi.outcome import Ending, Outcome, interrupted
 from ppl.kernel.advi.start import Init, start_points
-from ppl.kernel.advi.target import Array, Target
+from ppl.kernel.advi.target import Target
 from ppl.methods.correct.correction import resample
 from ppl.methods.diagnose.psis import weighted_draws_of
 from ppl.methods.initialise.pathfinder import NO_GAUSSIAN, Pathfinder, mixture_log_density, pathfinders
@@ -37,7 +38,7 @@ def multi_pathfinder(target: Target, init: Init, context: Context) -> Result:
             return _best_so_far(target, points[0], paths, context)
 
 
-def _mixed(target: Target, context: Context, points: list[Array], paths: list[Pathfinder]) -> Result:
+def _mixed(target: Target, context: Context, points: list[Floats], paths: list[Pathfinder]) -> Result:
     """Draws of the mixture of all Gaussians, resampled."""
     settings, rng = context.settings, context.streams.draws
     best = max(paths, key=lambda path: path.elbo)
@@ -56,7 +57,7 @@ def _mixed(target: Target, context: Context, points: list[Array], paths: list[Pa
     return result_with(context, family, params, path, proposals, elbo, drawn)
 
 
-def _best_so_far(target: Target, point: Array, paths: list[Pathfinder], context: Context) -> Result:
+def _best_so_far(target: Target, point: Floats, paths: list[Pathfinder], context: Context) -> Result:
     """After Ctrl-C: draws of the best Gaussian there is, or of a standard normal about the start."""
     family: Family = MeanField(target.dim)
     params = family.start(point)
@@ -66,7 +67,7 @@ def _best_so_far(target: Target, point: Array, paths: list[Pathfinder], context:
     return result_of(target, family, params, path, context)
 
 
-def _as_family(path: Pathfinder) -> tuple[Family, Array]:
+def _as_family(path: Pathfinder) -> tuple[Family, Floats]:
     """The Gaussian as a member of a family; without its correlations where there are too many."""
     dim = len(path.mean)
     if dim > MOST_DENSE:

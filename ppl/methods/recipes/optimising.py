@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ppl.floats import Floats
 from ppl.kernel.advi.context import once
 from ppl.kernel.advi.eta_search import EtaSearch, search_eta
 from ppl.kernel.advi.families.family import Family
@@ -15,7 +16,7 @@ from ppl.kernel.advi.optimise import Algorithm, Run, begin, optimise
 from ppl.kernel.advi.outcome import Ending, Outcome, interrupted
 from ppl.kernel.advi.start import START_PATHS, Init, Warm, start_point, start_points
 from ppl.kernel.advi.subsampling import PURPOSE_START, row_choice
-from ppl.kernel.advi.target import Array, Target
+from ppl.kernel.advi.target import Target
 from ppl.methods.initialise.starting import Start, at_random, from_paths, from_q
 from ppl.methods.recipes.parts import etas_of
 from ppl.methods.recipes.result import Path, Result, result_of
@@ -31,7 +32,7 @@ NO_STEP = "The stochastic optimisation was skipped: no step size improved on the
 
 def maximise_elbo(
     target: Target, family: Family, parts: Callable[..., Algorithm], init: Init, context: Context
-) -> tuple[Array, Path]:
+) -> tuple[Floats, Path]:
     """The params of q in the coordinates of the model, by the loop with `parts(settings, family, rate)`."""
     # A step too far overflows on the way to a density that is not finite, which is looked for and dealt with.
     with np.errstate(all="ignore"):

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
+from ppl.floats import Floats
 from ppl.kernel.advi.algorithm_1 import TRIES_A_WRITTEN_DRAW
 from ppl.kernel.advi.elbo import Elbo, elbo_of, points_with_density
 from ppl.kernel.advi.families.family import Family
@@ -15,7 +16,7 @@ from ppl.kernel.advi.families.standard import StudentT
 from ppl.kernel.advi.optimise import TracePoint
 from ppl.kernel.advi.outcome import Ending, Outcome, Phase, Progress, interrupted
 from ppl.kernel.advi.parts import by_rows, draws_within, row_parts
-from ppl.kernel.advi.target import Array, Target, finite
+from ppl.kernel.advi.target import Target, finite
 from ppl.methods.correct.bridge import of_weighted
 from ppl.methods.correct.correction import (
     CORRECTION,
@@ -88,7 +89,7 @@ class Path:
     `at_maximum` is whether a later stage than the loop ended where the ELBO has no slope.
     """
 
-    start: Array
+    start: Floats
     outcome: Outcome
     eta: float = nan
     eta_scores: Mapping[float, float] = field(default_factory=dict)
@@ -115,14 +116,14 @@ class Result:
 
     settings: Settings
     family: Family
-    params: Array
+    params: Floats
     path: Path
     final_elbo: float
     final_elbo_se: float
-    draws_u: Array
-    log_p: Array
-    log_q: Array
-    log_g: Array
+    draws_u: Floats
+    log_p: Floats
+    log_q: Floats
+    log_g: Floats
     dropped: int
     notes: tuple[str, ...]
     verdict: Verdict
@@ -154,7 +155,7 @@ class Result:
         return replace(self, path=replace(self.path, outcome=outcome), verdict=verdict)
 
     @property
-    def mean_u(self) -> Array:
+    def mean_u(self) -> Floats:
         return self.family.mean(self.params)
 
     @property
@@ -162,7 +163,7 @@ class Result:
         return self.path.outcome
 
 
-def result_of(target: Target, family: Family, params: Array, path: Path, context: Context) -> Result:
+def result_of(target: Target, family: Family, params: Floats, path: Path, context: Context) -> Result:
     """Draw from the final q, and make the draws better where the settings want it.
 
     The draws are fresh, so the final ELBO rests on them, at least elbo_samples. Ctrl-C leaves a few draws; a
@@ -215,7 +216,7 @@ def result_of(target: Target, family: Family, params: Array, path: Path, context
 def evidence_by(
     target: Target,
     family: Family,
-    params: Array,
+    params: Floats,
     proposals: WeightedDraws,
     dropped: int,
     rng: np.random.Generator,
@@ -228,7 +229,7 @@ def evidence_by(
     n = max(1, int(RESULT.wide_share * len(proposals.u)))
     far = np.empty((n, family.dim))
 
-    def densities(u: Array, log_p: Array) -> Densities:
+    def densities(u: Floats, log_p: Floats) -> Densities:
         log_q, log_wide = (by_rows(partial(each.log_density, params), u) for each in (family, wide))
         return Densities(log_p, log_q, log_wide)
 
@@ -252,7 +253,7 @@ def density_at(proposals: WeightedDraws) -> Estimates:
 
 
 def weighted(
-    target: Target, family: Family, params: Array, n: int, rng: np.random.Generator
+    target: Target, family: Family, params: Floats, n: int, rng: np.random.Generator
 ) -> tuple[WeightedDraws, int]:
     """n draws of q with their weights, and how many others had no finite log density."""
     u, log_p, dropped = points_with_density(target, family, params, n, rng, TRIES_A_WRITTEN_DRAW)
@@ -267,7 +268,7 @@ def joined(first: WeightedDraws, rest: WeightedDraws) -> WeightedDraws:
 def result_with(
     context: Context,
     family: Family,
-    params: Array,
+    params: Floats,
     path: Path,
     proposals: WeightedDraws,
     elbo: Elbo,
@@ -304,7 +305,7 @@ def result_with(
 
 
 def result_of_chains(
-    target: Target, family: Family, params: Array, path: Path, chains: Adapted, context: Context
+    target: Target, family: Family, params: Floats, path: Path, chains: Adapted, context: Context
 ) -> Result:
     """The Result with draws of chains that go on; q is judged by fresh draws of its own."""
     settings, rng = context.settings, context.streams.draws

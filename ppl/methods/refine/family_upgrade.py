@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ppl.errors import InferenceError
+from ppl.floats import Floats
 from ppl.kernel.advi.coordinates import Scaled
 from ppl.kernel.advi.elbo import points_with_density
 from ppl.kernel.advi.families.family import Family
@@ -20,7 +21,7 @@ from ppl.kernel.advi.families.mean_field import MeanField
 from ppl.kernel.advi.gaussian import Gaussian
 from ppl.kernel.advi.outcome import Ending, Listener, Outcome, interrupted
 from ppl.kernel.advi.parts import by_rows, draws_within
-from ppl.kernel.advi.target import Array, Target
+from ppl.kernel.advi.target import Target
 from ppl.methods.correct.correction import will_move
 from ppl.methods.correct.weight_quality import is_light
 from ppl.methods.diagnose.psis import Psis, psis
@@ -80,7 +81,7 @@ class Weighed(NamedTuple):
     """A q, the log importance ratios (n,) of draws of it, and the smoothed weights."""
 
     q: Refined
-    log_ratios: Array
+    log_ratios: Floats
     weights: Psis
 
     @property

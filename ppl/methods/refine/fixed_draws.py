@@ -11,11 +11,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ppl.errors import InferenceError
+from ppl.floats import Floats
 from ppl.kernel.advi.context import NULL_JOURNAL, Journal
 from ppl.kernel.advi.families.family import Family
 from ppl.kernel.advi.families.standard import NORMAL
 from ppl.kernel.advi.outcome import Ending, Listener, Outcome, Phase, Progress, interrupted, silent
-from ppl.kernel.advi.target import Array, Target
+from ppl.kernel.advi.target import Target
 from ppl.late import special, stats
 from ppl.methods.numerics.sobol import MOST_DIMENSIONS, SOBOL_SPACING, sobol
 from ppl.methods.refine.fixed_elbo import Maximum, maximise
@@ -59,8 +60,8 @@ class FixedDrawsFit:
     `shift` is how far the last doubling moved the means, in posterior standard deviations (the largest).
     """
 
-    params: Array
-    z: Array
+    params: Floats
+    z: Floats
     gradients: int
     shift: float
     outcome: Outcome
@@ -69,10 +70,10 @@ class FixedDrawsFit:
 def fit_fixed_draws(
     target: Target,
     family: Family,
-    params: Array,
+    params: Floats,
     rng: np.random.Generator,
     listen: Listener = silent,
-    metric: Array | None = None,
+    metric: Floats | None = None,
     most_gradients: int | None = None,
     journal: Journal = NULL_JOURNAL,
     stage: str = "",
@@ -99,7 +100,7 @@ def fit_fixed_draws(
         )
     most = max(FIXED_DRAWS.most_draws, 4 * fewest)
 
-    def maximised(n: int, begin: Array, left: int, shift: float) -> tuple[Array, Maximum]:
+    def maximised(n: int, begin: Floats, left: int, shift: float) -> tuple[Floats, Maximum]:
         z, report = _noise_of(family, n, rng), _reporter(listen, n, fewest, most, shift)
         return z, maximise(target, family, begin, z, metric, left, report)
 
@@ -143,7 +144,7 @@ def _fewest_draws(family: Family) -> int:
     return 1 << (least - 1).bit_length()  # a power of two
 
 
-def _noise_of(family: Family, n: int, rng: np.random.Generator) -> Array:
+def _noise_of(family: Family, n: int, rng: np.random.Generator) -> Floats:
     """Quasi-random where the noise is normal; pairs z and -z where it is another symmetric one."""
     if family.standard == NORMAL:
         return fixed_noise(n, family.noise_dim, rng)
@@ -162,7 +163,7 @@ def _outcome(n: int, shift: float, maximum: Maximum, tolerance: float) -> Outcom
     return Outcome(Ending.BUDGET_REACHED, f"doubling the draws to {n} still changed a mean by {shift:.2g} sd")
 
 
-def fixed_noise(n: int, dim: int, rng: np.random.Generator, sets: int = 1) -> Array:
+def fixed_noise(n: int, dim: int, rng: np.random.Generator, sets: int = 1) -> Floats:
     """Standard normal points (sets * n, dim) from scrambled Sobol sequences, each set of n with sample mean 0
     and covariance I.
 
@@ -183,12 +184,12 @@ def fixed_noise(n: int, dim: int, rng: np.random.Generator, sets: int = 1) -> Ar
     return np.asarray(white.reshape(-1, dim))
 
 
-def _normal(points: Array) -> Array:
+def _normal(points: Floats) -> Floats:
     """Quantiles of the standard normal at Sobol points; one in 2^30 lies at 0, and is moved into its cell."""
     return np.asarray(special.ndtri(np.maximum(points, 0.5 * SOBOL_SPACING)))
 
 
-def _largest_move(family: Family, before: Array, after: Array) -> float:
+def _largest_move(family: Family, before: Floats, after: Floats) -> float:
     scales = family.scales(after)
     # A coordinate in which q is a point has no sd: its unit is that of the coordinates.
     move = np.abs(family.mean(after) - family.mean(before)) / np.where(scales > 0, scales, 1.0)

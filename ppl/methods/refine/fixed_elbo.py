@@ -7,16 +7,17 @@ from typing import NamedTuple
 import numpy as np
 
 from ppl.errors import InferenceError
+from ppl.floats import Floats
 from ppl.kernel.advi.estimators.reparameterised import elbo_gradient
 from ppl.kernel.advi.families.family import Family
 from ppl.kernel.advi.outcome import Ending
-from ppl.kernel.advi.target import Array, Target, blame
+from ppl.kernel.advi.target import Target, blame
 from ppl.kernel.advi.triangular import solve_triangular
 from ppl.methods.maximise.lockstep import answered
 from ppl.methods.maximise.quasi_newton import LimitedMemory, climb
 from ppl.methods.maximise.rules import EPSILON, Rules, SearchPoint
 
-Objective = Callable[[Array], tuple[float, Array]]
+Objective = Callable[[Floats], tuple[float, Floats]]
 
 
 class FixedElboLimits(NamedTuple):
@@ -48,7 +49,7 @@ class Maximum(NamedTuple):
     gradients, or by Ctrl-C.
     """
 
-    params: Array
+    params: Floats
     gradients: int
     end: Ending
 
@@ -60,11 +61,11 @@ class Spent(Exception):
 class WatchedObjective:
     """An objective with a budget, which remembers the best point it was asked for."""
 
-    def __init__(self, objective: Objective, begin: Array, most: int, report: Callable[[float], None]):
+    def __init__(self, objective: Objective, begin: Floats, most: int, report: Callable[[float], None]):
         self.objective, self.most, self.report, self.calls = objective, most, report, 0
         self.best, self.lowest = begin, math.inf
 
-    def __call__(self, point: Array) -> tuple[float, Array]:
+    def __call__(self, point: Floats) -> tuple[float, Floats]:
         """Minus the objective and its slope, which L-BFGS climbs."""
         if self.calls == self.most:
             raise Spent
@@ -79,9 +80,9 @@ class WatchedObjective:
 def maximise(
     target: Target,
     family: Family,
-    params: Array,
-    z: Array,
-    metric: Array | None,
+    params: Floats,
+    z: Floats,
+    metric: Floats | None,
     most_gradients: int,
     report: Callable[[float], None] = lambda elbo: None,
 ) -> Maximum:
@@ -108,7 +109,7 @@ def maximise(
     return Maximum(end_point, len(z) * (watched.calls + 1), end)
 
 
-def _descend(watched: WatchedObjective, begin: Array) -> tuple[Array, Ending]:
+def _descend(watched: WatchedObjective, begin: Floats) -> tuple[Floats, Ending]:
     """The end of L-BFGS, or the best point that it saw."""
     memory, last = LimitedMemory(FIXED_ELBO.history), begin
 
@@ -126,31 +127,31 @@ def _descend(watched: WatchedObjective, begin: Array) -> tuple[Array, Ending]:
         return watched.best, Ending.INTERRUPTED
 
 
-def _from_metric(point: Array, metric: Array) -> Array:
+def _from_metric(point: Floats, metric: Floats) -> Floats:
     """The params whose mean is metric @ point[:dim]: every family has its mean first."""
     dim = len(metric)
     return np.concatenate([metric @ point[:dim], point[dim:]])
 
 
-def _in_metric(objective: Objective, metric: Array) -> Objective:
+def _in_metric(objective: Objective, metric: Floats) -> Objective:
     """The objective as a function of the mean in units of the metric: near a Gaussian it is round there."""
     dim = len(metric)
 
-    def inside(point: Array) -> tuple[float, Array]:
+    def inside(point: Floats) -> tuple[float, Floats]:
         value, slope = objective(_from_metric(point, metric))
         return value, np.concatenate([slope[:dim] @ metric, slope[dim:]])
 
     return inside
 
 
-def negative_elbo(target: Target, family: Family, z: Array, origin: float) -> Objective:
+def negative_elbo(target: Target, family: Family, z: Floats, origin: float) -> Objective:
     """Minus the ELBO on the draws z (n, noise_dim), less `origin`, and its gradient as a function of params.
 
     Measured from its value at the start, the objective is free of the constants of the log density, and so
     are the tolerances of L-BFGS.
     """
 
-    def objective(params: Array) -> tuple[float, Array]:
+    def objective(params: Floats) -> tuple[float, Floats]:
         values, gradients = target.log_density_gradients(family.transform(params, z))
         elbo = float(values.mean() + family.entropy(params))
         return -elbo - origin, -elbo_gradient(family, params, z, gradients)

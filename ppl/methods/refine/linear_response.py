@@ -8,15 +8,16 @@ the ELBO (Giordano, Ingram and Broderick 2024, JMLR 25, section 3.2).
 import numpy as np
 
 from ppl.errors import InferenceError
+from ppl.floats import Floats
 from ppl.kernel.advi.families.family import Family
-from ppl.kernel.advi.target import Array, Target
+from ppl.kernel.advi.target import Target
 from ppl.methods.refine.fixed_elbo import negative_elbo
 
 RESPONSE_STEP = 1e-4
 """The step of the central differences, where q is about as wide as a standard normal."""
 
 
-def linear_response(target: Target, family: Family, params: Array, z: Array) -> Array:
+def linear_response(target: Target, family: Family, params: Floats, z: Floats) -> Floats:
     """Covariance (dim, dim) by linear response at `params` (size,), a maximum of the ELBO on the draws z.
 
     The Hessian is made of central differences of the gradient, 2 * size * len(z) gradients of the target.

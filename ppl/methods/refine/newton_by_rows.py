@@ -11,11 +11,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ppl.errors import InferenceError
+from ppl.floats import Floats
 from ppl.kernel.advi.elbo import elbo_by_ratios
 from ppl.kernel.advi.families.full_rank import FullRank
 from ppl.kernel.advi.gaussian import Gaussian, gaussian_at
 from ppl.kernel.advi.subsampling import minibatch, rows_of
-from ppl.kernel.advi.target import Array, Target
+from ppl.kernel.advi.target import Target
 from ppl.methods.refine.refinement import Refined
 
 
@@ -65,7 +66,7 @@ def at_mode_of_all_rows(target: Target, refined: Refined, rng: np.random.Generat
     return Refined(family, params, refined.outcome, True, (*refined.notes, FOUND.format(steps)))
 
 
-def newton(target: Target, u: Array, scales: Array, rng: np.random.Generator) -> tuple[Gaussian, int]:
+def newton(target: Target, u: Floats, scales: Floats, rng: np.random.Generator) -> tuple[Gaussian, int]:
     """The Gaussian at the mode (dim,) near `u`, and the steps that led there; `scales` (dim,) are sds, about.
 
     Raises InferenceError where no step raises the log density, LinAlgError or ValueError where a Hessian is
@@ -85,7 +86,7 @@ def newton(target: Target, u: Array, scales: Array, rng: np.random.Generator) ->
     raise InferenceError(f"{NEWTON_BY_ROWS.most_steps} Newton steps did not lead to a mode.")
 
 
-def uphill(target: Target, u: Array, step: Array, value: float) -> tuple[Array, float, Array]:
+def uphill(target: Target, u: Floats, step: Floats, value: float) -> tuple[Floats, float, Floats]:
     """The point a step, or a part of it, ahead, with a higher log density; that and its gradient there."""
     for halving in range(NEWTON_BY_ROWS.halvings):
         ahead = u + step / 2**halving

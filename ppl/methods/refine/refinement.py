@@ -5,10 +5,10 @@ import math
 import numpy as np
 
 from ppl.errors import InferenceError
+from ppl.floats import Floats
 from ppl.kernel.advi.families.family import Family
 from ppl.kernel.advi.families.full_rank import FullRank
 from ppl.kernel.advi.outcome import Ending, Outcome, interrupted
-from ppl.kernel.advi.target import Array
 from ppl.methods.correct.correction import will_move
 from ppl.methods.initialise.starting import Start
 from ppl.methods.refine.fixed_draws import FIXED_DRAWS, FixedDrawsFit, fit_fixed_draws, gradients_for
@@ -26,18 +26,18 @@ class Refined:
     """A q in the coordinates of the model, how it was ended, and notes for the user."""
 
     family: Family
-    params: Array
+    params: Floats
     outcome: Outcome
     at_maximum: bool = False
     notes: tuple[str, ...] = ()
 
 
-def unrefined(start: Start, params: Array, outcome: Outcome, *notes: str) -> Refined:
+def unrefined(start: Start, params: Floats, outcome: Outcome, *notes: str) -> Refined:
     """The loop's answer as it is."""
     return Refined(start.family, start.back(params), outcome, notes=notes)
 
 
-def refine(start: Start, params: Array, before: Outcome, context: Context) -> Refined:
+def refine(start: Start, params: Floats, before: Outcome, context: Context) -> Refined:
     """Maximise the ELBO on fixed draws from `params` (size,) or, where that was better, from the start.
 
     Where it fails, or is interrupted, the loop's answer and outcome stay. The setting

@@ -11,15 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ppl import api, html
 from ppl.errors import DataError, PPLError, first_few
 from ppl.files import require_file, write_whole
+from ppl.floats import Floats
 from ppl.kernel.advi.outcome import Ending
-from ppl.kernel.draws.columns import Floats
 from ppl.kernel.draws.names import column_names
-from ppl.methods.diagnose.uniform_ranks import Uniformity, uniformity
+from ppl.methods.diagnose.uniform_ranks import Ints, Uniformity, uniformity
 from ppl.methods.run.settings import SampleSettings, SbcSettings, Settings
 from ppl.records import dataclass, field
 from ppl.results.calibration.simulations import Simulations
@@ -30,8 +29,6 @@ from ppl.run.identity import data_hash, program_hash
 from ppl.run.memory_needed import require_memory_of_simulations
 from ppl.run.processes import Tell, at_a_time
 from ppl.system.threads import cores_of
-
-Ints = NDArray[np.int64]
 
 THINNING = 10
 """Draws of NUTS for each that is ranked: neighbours in a chain are alike."""

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from ppl.data.missing import holes_in
 from ppl.density.log_density import LogDensity
 from ppl.errors import DataError, InferenceError, Rejection
+from ppl.floats import Floats
 from ppl.kernel.advi.outcome import Listener, Phase, Progress, silent
-from ppl.kernel.draws.columns import Floats
 from ppl.kernel.draws.names import Sized, flat
 from ppl.kernel.language.printer import print_program
 from ppl.records import dataclass, field

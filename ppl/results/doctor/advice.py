@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from ppl.kernel.draws.columns import Floats
+from ppl.floats import Floats
 from ppl.results.doctor.evidence import Column, ObservedOutcome
 from ppl.results.doctor.statement import Statement, restated
 

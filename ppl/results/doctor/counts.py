@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ppl.kernel.draws.columns import Floats
+from ppl.floats import Floats
 from ppl.kernel.language.lalr import is_identifier
 from ppl.late import stats
 from ppl.programs.fresh_names import FreshNames

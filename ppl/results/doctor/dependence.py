@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ppl.kernel.draws.columns import Floats
+from ppl.floats import Floats
 from ppl.methods.diagnose.psis import khat_threshold
 from ppl.results.doctor.evidence import Evidence, ObservedOutcome
 from ppl.results.doctor.finding import Finding, Reference

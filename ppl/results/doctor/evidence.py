@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.kernel.draws.columns import Floats
+from ppl.floats import Floats
 from ppl.kernel.language import ast
 from ppl.late import special, stats
 from ppl.methods.diagnose.psis import psis

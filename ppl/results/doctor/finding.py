@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from ppl.errors import Fix
-from ppl.kernel.draws.columns import Floats
+from ppl.floats import Floats
 from ppl.kernel.language.include import with_fixes
 from ppl.programs.lints import Lint
 from ppl.records import dataclass, field

@@ -7,7 +7,7 @@ import numpy as np
 
 from ppl.density.log_density import LogDensity
 from ppl.errors import DataError, PPLError, UnknownName
-from ppl.kernel.draws.columns import Floats
+from ppl.floats import Floats
 from ppl.kernel.draws.names import dotted, variable_of
 from ppl.kernel.language import ast
 from ppl.kernel.language.calls import left_and_args

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ppl.kernel.draws.columns import Floats
+from ppl.floats import Floats
 from ppl.kernel.language import ast
 from ppl.methods.diagnose.psis import psis
 from ppl.programs.density_lints import literal, parameters, redeclaration

@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.kernel.draws.columns import Floats
+from ppl.floats import Floats
 
 Candidate = tuple[str, Callable[[Floats], Floats]]
 """A name, and a statistic (n,) of residuals (n, rows)."""

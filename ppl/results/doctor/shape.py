@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ppl.kernel.draws.columns import Floats
+from ppl.floats import Floats
 from ppl.late import stats
 from ppl.results.doctor.advice import SYMMETRIC
 from ppl.results.doctor.change import Change

@@ -5,7 +5,7 @@ from itertools import combinations
 
 import numpy as np
 
-from ppl.kernel.draws.columns import Floats
+from ppl.floats import Floats
 from ppl.late import special, stats
 from ppl.results.doctor import advice
 from ppl.results.doctor.change import Change, written

@@ -10,7 +10,7 @@ from typing import final
 
 import numpy as np
 
-from ppl.kernel.draws.columns import Floats
+from ppl.floats import Floats
 from ppl.methods.diagnose.psis import fit_pareto
 from ppl.records import dataclass
 from ppl.results.doctor.change import Change

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from ppl.data.shares import Share
-from ppl.kernel.draws.columns import Floats, reshape, variables
+from ppl.floats import Floats
+from ppl.kernel.draws.columns import reshape, variables
 from ppl.kernel.draws.names import part_columns
 from ppl.results.files.arviz_versions import from_groups, group_names
 from ppl.results.files.axes import Axes

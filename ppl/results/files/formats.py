@@ -11,7 +11,8 @@ import numpy as np
 
 from ppl.errors import ArgumentError, MissingPackage
 from ppl.files import replacing
-from ppl.kernel.draws.columns import Floats, reshape, variables
+from ppl.floats import Floats
+from ppl.kernel.draws.columns import reshape, variables
 from ppl.results.arguments.tree import ArgumentValues
 from ppl.results.files.arviz_versions import netcdf_bytes
 from ppl.system.distribution import requirements

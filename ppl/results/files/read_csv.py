@@ -11,7 +11,7 @@ import numpy as np
 from ppl.data.bounded_read import repeated
 from ppl.errors import DataError
 from ppl.files import require_file
-from ppl.kernel.draws.columns import Floats
+from ppl.floats import Floats
 from ppl.kernel.draws.names import Labels, labels_in
 from ppl.printable import printable
 from ppl.records import dataclass, field, replace

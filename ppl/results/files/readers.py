@@ -10,7 +10,8 @@ import numpy as np
 from ppl.arrays import as_pairs, inexact
 from ppl.errors import DataError, MissingPackage
 from ppl.files import require_file
-from ppl.kernel.draws.columns import Floats, split_part
+from ppl.floats import Floats
+from ppl.kernel.draws.columns import split_part
 from ppl.kernel.draws.names import PARTS, Sized, column_names
 from ppl.printable import printable
 from ppl.results.files.arviz import BY_OUTCOME, POINTWISE, REPLICATED

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ppl.kernel.draws.columns import Floats
+from ppl.floats import Floats
 from ppl.kernel.draws.stan_csv import LEADING, cell, file_lines
 from ppl.results.files.config import Config, comment_lines
 

@@ -9,7 +9,8 @@ import numpy as np
 from ppl.density.completions import places_of
 from ppl.density.log_density import LogDensity
 from ppl.errors import DataError, UnknownName
-from ppl.kernel.draws.columns import Floats, labelled, reshape, variables
+from ppl.floats import Floats
+from ppl.kernel.draws.columns import labelled, reshape, variables
 from ppl.kernel.draws.names import NO_LABELS, Labels, variable_of
 from ppl.kernel.language import ast
 from ppl.records import dataclass, replace

@@ -13,9 +13,9 @@ from ppl.arguments import OF_OTHERS, checks
 from ppl.density.log_density import LogDensity
 from ppl.errors import ArgumentError
 from ppl.files import numbered, replacing, write_whole
+from ppl.floats import Floats
 from ppl.kernel.advi.outcome import Listener, silent
 from ppl.kernel.advi.start import Init
-from ppl.kernel.draws.columns import Floats
 from ppl.methods.diagnose.level import Level
 from ppl.methods.nuts.chain import DEPTH, DIVERGING, Chain
 from ppl.methods.nuts.diagnostics import Judged, judged

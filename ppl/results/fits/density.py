@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ppl.kernel.draws.columns import Floats
+from ppl.floats import Floats
 
 MOST_BARS = 30
 """The range of whole numbers that are drawn as masses, one bar each; wider ones as a density."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ppl.density.log_density import LogDensity
-from ppl.kernel.draws.columns import Floats
+from ppl.floats import Floats
 from ppl.kernel.draws.names import Sized, column_names, flat, indices
 from ppl.printable import printable
 from ppl.records import dataclass

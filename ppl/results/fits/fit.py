@@ -16,11 +16,12 @@ from ppl.density.completions import sentences
 from ppl.density.log_density import LogDensity
 from ppl.errors import InferenceError, PoorFitWarning, warn_caller
 from ppl.files import beside, write_whole
+from ppl.floats import Floats
 from ppl.kernel.advi.families import describe
 from ppl.kernel.advi.outcome import Ending, Listener, Outcome, Phase, silent
 from ppl.kernel.advi.parts import by_columns
 from ppl.kernel.advi.start import Warm
-from ppl.kernel.draws.columns import Floats, bracketed, missing_of, variables
+from ppl.kernel.draws.columns import bracketed, missing_of, variables
 from ppl.kernel.draws.names import LABELS, labels_in, variable_of
 from ppl.kernel.draws.stan_csv import csv_lines
 from ppl.late import LateModule

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from ppl.density.log_density import LogDensity
+from ppl.floats import Floats
 from ppl.kernel.advi.outcome import Listener, silent
-from ppl.kernel.draws.columns import Floats
 from ppl.results.fits.log_prob import unconstrained_of
 from ppl.run.table import Table, tabulate
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ppl.density.log_density import LogDensity
-from ppl.kernel.draws.columns import Floats
+from ppl.floats import Floats
 from ppl.records import dataclass
 
 DIFFERENCE_STEPS = (1e-2, 1e-3, 1e-4, 1e-5)

@@ -9,7 +9,7 @@ import numpy as np
 from ppl.density.log_density import LogDensity
 from ppl.errors import DataError
 from ppl.files import require_file
-from ppl.kernel.draws.columns import Floats
+from ppl.floats import Floats
 from ppl.kernel.draws.names import unflatten
 from ppl.kernel.draws.stan_csv import cell
 from ppl.records import dataclass

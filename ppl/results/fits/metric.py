@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from ppl.files import beside, write_whole
-from ppl.kernel.draws.columns import Floats
+from ppl.floats import Floats
 from ppl.kernel.draws.names import Sized, unflatten
 from ppl.run.checksum import plain
 

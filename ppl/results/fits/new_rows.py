@@ -13,7 +13,7 @@ from ppl.density.compiled_program import as_declared
 from ppl.density.log_density import LogDensity
 from ppl.density.missing import filled
 from ppl.errors import DataError, InferenceError
-from ppl.kernel.draws.columns import Floats
+from ppl.floats import Floats
 from ppl.kernel.ir import nodes as ir
 from ppl.kernel.language import ast
 from ppl.optimise.forms import ARRAYS

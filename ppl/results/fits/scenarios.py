@@ -9,7 +9,7 @@ import numpy as np
 
 from ppl.density.log_density import LogDensity
 from ppl.errors import DataError, UnknownName
-from ppl.kernel.draws.columns import Floats
+from ppl.floats import Floats
 from ppl.programs.rewriting import text_of
 from ppl.records import dataclass
 from ppl.results.fits.expected import (

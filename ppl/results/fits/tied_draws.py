@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from ppl.density.log_density import LogDensity
 from ppl.errors import DataError, InferenceError
-from ppl.kernel.draws.columns import Floats, reshape
+from ppl.floats import Floats
+from ppl.kernel.draws.columns import reshape
 from ppl.kernel.draws.names import variable_of
 from ppl.kernel.language import ast
 from ppl.methods.moves.conditional import conditional

@@ -10,10 +10,11 @@ from ppl.data.blocks import taken
 from ppl.data.levels import Factor
 from ppl.data.shares import Share
 from ppl.density.compiled_program import as_declared
-from ppl.density.log_density import Floats, LogDensity
+from ppl.density.log_density import LogDensity
 from ppl.density.rows import ROW_SPLIT, ByRows, by_rows, whole_rows
 from ppl.density.updated import Earlier, Site, positions, site_of
 from ppl.errors import DataError, InferenceError
+from ppl.floats import Floats
 from ppl.kernel.advi.target import Known
 from ppl.kernel.density.reading import leaves
 from ppl.kernel.ir import nodes as ir

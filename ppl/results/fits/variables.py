@@ -16,15 +16,8 @@ from ppl.data.load import is_frame
 from ppl.density.completions import completed_draws
 from ppl.density.log_density import LogDensity
 from ppl.errors import InferenceError
-from ppl.kernel.draws.columns import (
-    Floats,
-    chosen,
-    in_columns,
-    labelled,
-    reshape,
-    variables,
-    whole_numbers,
-)
+from ppl.floats import Floats
+from ppl.kernel.draws.columns import chosen, in_columns, labelled, reshape, variables, whole_numbers
 from ppl.kernel.draws.names import unflatten, variable_of
 from ppl.late import LateModule
 from ppl.methods.diagnose.level import Level

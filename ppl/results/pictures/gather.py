@@ -10,8 +10,9 @@ import numpy as np
 
 from ppl.density.log_density import LogDensity
 from ppl.errors import PPLError, UnknownName
+from ppl.floats import Floats
 from ppl.kernel.advi.outcome import Outcome
-from ppl.kernel.draws.columns import Floats, chosen
+from ppl.kernel.draws.columns import chosen
 from ppl.kernel.ir import nodes as ir
 from ppl.records import dataclass, replace
 from ppl.results.arguments.tree import ArgumentValues

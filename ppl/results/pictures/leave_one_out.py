@@ -3,7 +3,7 @@
 import numpy as np
 
 from ppl.errors import DataError
-from ppl.kernel.draws.columns import Floats
+from ppl.floats import Floats
 from ppl.methods.diagnose.psis import psis
 from ppl.results.fits.density import is_whole
 from ppl.results.pictures.canvas import FITTED, GREY, OTHER, PICTURE_SIZES, Look, Panels, panels

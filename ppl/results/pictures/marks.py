@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.kernel.draws.columns import Floats
+from ppl.floats import Floats
 from ppl.results.fits.density import density, is_discrete, is_whole, masses, varies
 from ppl.results.pictures.canvas import FITTED, GREY, OTHER, without_heights
 from ppl.results.pictures.material import Support

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl.errors import DataError
+from ppl.floats import Floats
 from ppl.kernel.advi.outcome import Ending
-from ppl.kernel.draws.columns import Floats, reshape, variables
+from ppl.kernel.draws.columns import reshape, variables
 from ppl.kernel.draws.names import variable_of
 from ppl.records import dataclass, field
 from ppl.results.files.arviz import REPLICATED

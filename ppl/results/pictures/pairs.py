@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ppl.kernel.draws.columns import Floats, variables
+from ppl.floats import Floats
+from ppl.kernel.draws.columns import variables
 from ppl.results.pictures.canvas import FITTED, GREY, PICTURE_SIZES, Look, Panels, panels
 from ppl.results.pictures.kind import TWO, Caption, Kind
 from ppl.results.pictures.marks import marginal

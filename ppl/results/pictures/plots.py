@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ppl.arguments import checks
-from ppl.kernel.draws.columns import Floats
+from ppl.floats import Floats
 from ppl.results.pictures.canvas import Look
 from ppl.results.pictures.gather import FitSource, FitToDraw, with_needs
 from ppl.results.pictures.kind import Kind

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ppl.kernel.draws.columns import Floats
+from ppl.floats import Floats
 from ppl.results.fits.density import is_whole
 from ppl.results.pictures.canvas import (
     FITTED,

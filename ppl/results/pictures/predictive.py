@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ppl.kernel.draws.columns import Floats
+from ppl.floats import Floats
 from ppl.results.pictures.canvas import FITTED, GREY, OTHER, PICTURE_SIZES, Look, Panels, legend, panels
 from ppl.results.pictures.kind import GROUPS, OUTCOMES, Kind, always
 from ppl.results.pictures.marks import distribution, interval_ends

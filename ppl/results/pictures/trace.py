@@ -4,7 +4,7 @@ from itertools import cycle
 
 import numpy as np
 
-from ppl.kernel.draws.columns import Floats
+from ppl.floats import Floats
 from ppl.results.pictures.canvas import (
     COLOURS,
     FITTED,

@@ -8,7 +8,7 @@ import numpy as np
 from ppl import html
 from ppl.arguments import checks
 from ppl.errors import ArgumentError, DataError, InferenceError, UnknownName, first_few
-from ppl.kernel.draws.columns import Floats
+from ppl.floats import Floats
 from ppl.methods.correct.evidence import Evidence
 from ppl.methods.diagnose.level import Level
 from ppl.records import astuple, dataclass

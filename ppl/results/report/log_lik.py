@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from ppl.errors import DataError
-from ppl.kernel.draws.columns import Floats, bracketed, variables
+from ppl.floats import Floats
+from ppl.kernel.draws.columns import bracketed, variables
 from ppl.methods.numerics.log_sums import log_sum_exp
 from ppl.records import dataclass, replace
 from ppl.results.files.read_csv import DrawsFile

@@ -11,7 +11,7 @@ import numpy as np
 
 from ppl import api, html
 from ppl.errors import first_few
-from ppl.kernel.draws.columns import Floats
+from ppl.floats import Floats
 from ppl.methods.diagnose.level import Level
 from ppl.methods.diagnose.psis import khat_threshold, psis
 from ppl.methods.numerics.log_sums import log_sum_exp

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ppl.errors import first_few
+from ppl.floats import Floats
 from ppl.kernel.advi.outcome import Ending, Outcome
-from ppl.kernel.draws.columns import Floats
 from ppl.methods.diagnose.convergence import by_columns, rhat
 from ppl.methods.diagnose.level import FROM_BEST, Level
 from ppl.methods.diagnose.psis import khat_threshold

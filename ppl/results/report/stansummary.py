@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from ppl.kernel.draws.columns import Floats
+from ppl.floats import Floats
 from ppl.methods.diagnose.convergence import agreement, by_columns, mcse_mean
 from ppl.methods.diagnose.diagnostics import khat_of_means
 from ppl.methods.diagnose.psis import psis

@@ -7,7 +7,7 @@ from ppl.errors import ArgumentError
 from ppl.records import dataclass
 
 if TYPE_CHECKING:
-    from ppl.kernel.draws.columns import Floats
+    from ppl.floats import Floats
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,8 @@ import numpy as np
 
 from ppl import api, html
 from ppl.errors import UnknownName
-from ppl.kernel.draws.columns import Floats, in_columns
+from ppl.floats import Floats
+from ppl.kernel.draws.columns import in_columns
 from ppl.kernel.draws.names import NO_LABELS, Labels
 from ppl.methods.correct.standard_errors import INDEPENDENT, ErrorSources, errors_of
 from ppl.methods.diagnose.convergence import agreement, by_columns, mcse_mean, mcse_quantile

@@ -6,7 +6,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from ppl.floats import Floats
+
 DrawNumbers = NDArray[np.intp]
 Rate = Callable[[Floats, Floats], Floats]
 """Of t (m,) and y (m, n), (m, n)."""

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ppl.floats import Floats
 from ppl.records import dataclass, field, replace
-from ppl.stdlib.solvers.field import DrawNumbers, Field, Floats
+from ppl.stdlib.solvers.field import DrawNumbers, Field
 from ppl.stdlib.solvers.runge_kutta import Begin, Method, Scales
 
 SAFETY = 0.9

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ppl.stdlib.solvers.field import DrawNumbers, Field, Floats
+from ppl.floats import Floats
+from ppl.stdlib.solvers.field import DrawNumbers, Field
 from ppl.stdlib.solvers.quadrature import Precision, Quadrature
 
 POSITIVE_NODES = (

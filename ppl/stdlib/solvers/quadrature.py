@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ppl.stdlib.solvers.field import DrawNumbers, Field, Floats
+from ppl.floats import Floats
+from ppl.stdlib.solvers.field import DrawNumbers, Field
 
 RULE_CUTOFF = 6.0
 """In s, where what is left is below 1e-270 of the interval."""

@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from ppl.floats import Floats
 from ppl.late import optimize
-from ppl.stdlib.solvers.field import Field, Floats
+from ppl.stdlib.solvers.field import Field
 
 ROOT_TOLERANCE = 1e-6
 """The largest |f| at what counts as a root, as Stan's default."""

@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.polynomial import Legendre
 
+from ppl.floats import Floats
 from ppl.late import integrate
-from ppl.stdlib.solvers.field import DrawNumbers, Field, Floats
+from ppl.stdlib.solvers.field import DrawNumbers, Field
 
 STABLE = 6.1
 """Of the explicit method: how large h times an eigenvalue of the Jacobian may be, as in Hairer's own code."""

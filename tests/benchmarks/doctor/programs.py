@@ -7,11 +7,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ppl.floats import Floats
 from ppl.records import dataclass
 
-Floats = NDArray[np.float64]
 ROWS, SITES, GROUPS = 200, 12, 10
 
 CONTINUOUS = (

@@ -7,11 +7,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ppl.errors import InferenceError
+from ppl.floats import Floats
 from ppl.kernel.advi.elbo import FiniteDraws, draws_with_density
 from ppl.kernel.advi.estimators.reparameterised import Estimate
 from ppl.kernel.advi.families.family import Family
 from ppl.kernel.advi.gaussian import hessian
-from ppl.kernel.advi.target import Array, Target, blame
+from ppl.kernel.advi.target import Target, blame
 from ppl.records import dataclass
 
 PILOT_DRAWS = 20
@@ -19,7 +20,7 @@ PILOT_DRAWS = 20
 
 
 def score_function(
-    target: Target, family: Family, params: Array, n: int, rng: np.random.Generator
+    target: Target, family: Family, params: Floats, n: int, rng: np.random.Generator
 ) -> Estimate:
     """Average log p(u) times the score of q in params; the entropy is in closed form (Paisley eq. 6)."""
     draws = draws_with_density(target, family, params, n, rng)
@@ -28,7 +29,7 @@ def score_function(
     return Estimate(gradient, float(draws.log_density.mean()), draws.dropped)
 
 
-def black_box(target: Target, family: Family, params: Array, n: int, rng: np.random.Generator) -> Estimate:
+def black_box(target: Target, family: Family, params: Floats, n: int, rng: np.random.Generator) -> Estimate:
     """BBVI's gradient with the score itself as control variate (Ranganath, Gerrish and Blei 2014, eq. 9-12).
 
     The scales a* of the control variate, one an entry of params, are estimated from pilot draws of their own,
@@ -42,12 +43,14 @@ def black_box(target: Target, family: Family, params: Array, n: int, rng: np.ran
     return Estimate(gradient, float(draws.log_density.mean()), pilot.dropped + draws.dropped)
 
 
-def _excess_and_score(family: Family, params: Array, u: Array, log_density: Array) -> tuple[Array, Array]:
+def _excess_and_score(
+    family: Family, params: Floats, u: Floats, log_density: Floats
+) -> tuple[Floats, Floats]:
     """log p - log q (n,), and the score of q in params (n, size)."""
     return log_density - family.log_density(params, u), family.params_score(params, u)
 
 
-def _best_scales(excess: Array, score: Array) -> Array:
+def _best_scales(excess: Floats, score: Floats) -> Floats:
     """a* = Cov(excess * score, score) / Var(score) of each entry of params; 0 where the score is constant."""
     centred = score - score.mean(axis=0)
     covariance = (excess[:, None] * score * centred).sum(axis=0)
@@ -59,21 +62,21 @@ def _best_scales(excess: Array, score: Array) -> Array:
 class Quadratic:
     """value + gradient'(u - centre) + (u - centre)' hessian (u - centre) / 2."""
 
-    centre: Array
+    centre: Floats
     value: float
-    gradient: Array
-    hessian: Array
+    gradient: Floats
+    hessian: Floats
 
-    def values(self, u: Array) -> Array:
+    def values(self, u: Floats) -> Floats:
         """At each row of u (n, dim), (n,)."""
         off = u - self.centre
         return np.asarray(self.value + off @ self.gradient + 0.5 * ((off @ self.hessian) * off).sum(axis=1))
 
-    def gradients(self, u: Array) -> Array:
+    def gradients(self, u: Floats) -> Floats:
         """In u, at each row of u (n, dim)."""
         return self.gradient + (u - self.centre) @ self.hessian
 
-    def expected_gradient(self, family: Family, params: Array) -> Array:
+    def expected_gradient(self, family: Family, params: Floats) -> Floats:
         """Gradient in params (size,) of the expectation under q, exact for every family.
 
         What is averaged is quadratic in the noise, so points that share its mean and covariance will do: two
@@ -86,10 +89,10 @@ class Quadratic:
 
 
 # A control variate for a target near the q with these params.
-ControlVariate = Callable[[Target, Family, Array], Quadratic]
+ControlVariate = Callable[[Target, Family, Floats], Quadratic]
 
 
-def taylor(target: Target, family: Family, params: Array) -> Quadratic:
+def taylor(target: Target, family: Family, params: Floats) -> Quadratic:
     """The delta method: the target's second-order Taylor expansion about the mean of q (Paisley section 5.1).
 
     Raises InferenceError, naming the statement to blame, where the target has no expansion there.
@@ -113,11 +116,11 @@ class Pilot(NamedTuple):
     The noise is the variance of one draw's gradient, averaged over params.
     """
 
-    scales: Array
+    scales: Floats
     noise: float
 
 
-def pilot_of(plain: Array, controls: Array) -> Pilot:
+def pilot_of(plain: Floats, controls: Floats) -> Pilot:
     """Scales that leave the least noise in plain (n, size) - scales @ controls (k, n, size).
 
     With one control that is Paisley's section 4.2: one scale for all params, from sums over them. Raises
@@ -149,7 +152,7 @@ class StochasticSearch:
     most: int = MOST_DRAWS_A_GRADIENT
 
     def __call__(
-        self, target: Target, family: Family, params: Array, n: int, rng: np.random.Generator
+        self, target: Target, family: Family, params: Floats, n: int, rng: np.random.Generator
     ) -> Estimate:
         gs = [control(target, family, params) for control in self.controls]
         first = draws_with_density(target, family, params, self.pilot, rng)
@@ -166,8 +169,8 @@ class StochasticSearch:
 
 
 def terms_of(
-    gs: Sequence[Quadratic], family: Family, params: Array, draws: FiniteDraws
-) -> tuple[Array, Array]:
+    gs: Sequence[Quadratic], family: Family, params: Floats, draws: FiniteDraws
+) -> tuple[Floats, Floats]:
     """log p(u) s(u), (n, size), and g_k(u) s(u), then s(u), (k + 1, n, size), with s the score in params."""
     score = family.params_score(params, draws.u)
     controls = [*(g.values(draws.u) for g in gs), np.ones(len(draws.u))]

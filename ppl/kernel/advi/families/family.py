@@ -3,13 +3,12 @@
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ppl.arrays import NUMPY, Array, Namespace
+from ppl.floats import Floats
 from ppl.kernel.advi.families.standard import Standard
 
 # Values that are never traced.
-Floats = NDArray[np.float64]
 
 
 class Family(Protocol):

@@ -10,8 +10,8 @@ from typing import Protocol
 import numpy as np
 
 from ppl.errors import InferenceError
+from ppl.floats import Floats
 from ppl.kernel.advi.gaussian import LOG_2PI
-from ppl.kernel.advi.target import Array
 from ppl.late import special
 from ppl.records import dataclass
 
@@ -26,13 +26,13 @@ class Standard(Protocol):
     def variance(self) -> float:
         """Of each coordinate."""
 
-    def noise(self, n: int, dim: int, rng: np.random.Generator) -> Array:
+    def noise(self, n: int, dim: int, rng: np.random.Generator) -> Floats:
         """n draws, (n, dim)."""
 
-    def log_density(self, z: Array) -> Array:
+    def log_density(self, z: Floats) -> Floats:
         """log phi(z), (n,), with every constant."""
 
-    def score(self, z: Array) -> Array:
+    def score(self, z: Floats) -> Floats:
         """Gradient of log phi(z) in z, (n, dim)."""
 
     def entropy(self, dim: int) -> float:
@@ -42,16 +42,16 @@ class Standard(Protocol):
 class Elliptical(Standard, Protocol):
     """A density of |z|^2 alone: any linear map of the noise is as easy as one."""
 
-    def log_density(self, z: Array) -> Array:
+    def log_density(self, z: Floats) -> Floats:
         return self.log_density_at((z**2).sum(axis=1), z.shape[1])
 
-    def score(self, z: Array) -> Array:
+    def score(self, z: Floats) -> Floats:
         return -self.weight((z**2).sum(axis=1), z.shape[1])[:, None] * z
 
-    def log_density_at(self, square: Array, dim: int) -> Array:
+    def log_density_at(self, square: Floats, dim: int) -> Floats:
         """log phi where |z|^2 is `square` (n,)."""
 
-    def weight(self, square: Array, dim: int) -> Array:
+    def weight(self, square: Floats, dim: int) -> Floats:
         """w (n,) such that the score is -w z where |z|^2 is `square` (n,)."""
 
 
@@ -61,19 +61,19 @@ class Normal(Elliptical):
 
     variance = 1.0
 
-    def noise(self, n: int, dim: int, rng: np.random.Generator) -> Array:
+    def noise(self, n: int, dim: int, rng: np.random.Generator) -> Floats:
         return rng.standard_normal((n, dim))
 
-    def score(self, z: Array) -> Array:
+    def score(self, z: Floats) -> Floats:
         return -z
 
     def entropy(self, dim: int) -> float:
         return 0.5 * dim * (1 + LOG_2PI)
 
-    def log_density_at(self, square: Array, dim: int) -> Array:
+    def log_density_at(self, square: Floats, dim: int) -> Floats:
         return -0.5 * square - 0.5 * dim * LOG_2PI
 
-    def weight(self, square: Array, dim: int) -> Array:
+    def weight(self, square: Floats, dim: int) -> Floats:
         return np.ones_like(square)
 
 
@@ -97,18 +97,18 @@ class StudentT(Elliptical):
     def variance(self) -> float:
         return self.nu / (self.nu - 2)
 
-    def noise(self, n: int, dim: int, rng: np.random.Generator) -> Array:
-        scale: Array = np.sqrt(self.nu / rng.chisquare(self.nu, size=(n, 1)))
+    def noise(self, n: int, dim: int, rng: np.random.Generator) -> Floats:
+        scale: Floats = np.sqrt(self.nu / rng.chisquare(self.nu, size=(n, 1)))
         return rng.standard_normal((n, dim)) * scale
 
     def entropy(self, dim: int) -> float:
         half = (self.nu + dim) / 2
         return float(half * (special.psi(half) - special.psi(self.nu / 2))) - self._log_constant(dim)
 
-    def log_density_at(self, square: Array, dim: int) -> Array:
+    def log_density_at(self, square: Floats, dim: int) -> Floats:
         return np.asarray(self._log_constant(dim) - (self.nu + dim) / 2 * np.log1p(square / self.nu))
 
-    def weight(self, square: Array, dim: int) -> Array:
+    def weight(self, square: Floats, dim: int) -> Floats:
         return (self.nu + dim) / (self.nu + square)
 
     def _log_constant(self, dim: int) -> float:
@@ -122,15 +122,15 @@ class Logistic:
 
     variance = pi**2 / 3
 
-    def noise(self, n: int, dim: int, rng: np.random.Generator) -> Array:
+    def noise(self, n: int, dim: int, rng: np.random.Generator) -> Floats:
         return rng.logistic(size=(n, dim))
 
-    def log_density(self, z: Array) -> Array:
+    def log_density(self, z: Floats) -> Floats:
         # Written in |z|, exp(-z) cannot overflow; the density is even.
         size = np.abs(z)
         return -(size + 2 * np.log1p(np.exp(-size))).sum(axis=1)
 
-    def score(self, z: Array) -> Array:
+    def score(self, z: Floats) -> Floats:
         return -np.tanh(z / 2)
 
     def entropy(self, dim: int) -> float:
@@ -143,13 +143,13 @@ class Laplace:
 
     variance = 2.0
 
-    def noise(self, n: int, dim: int, rng: np.random.Generator) -> Array:
+    def noise(self, n: int, dim: int, rng: np.random.Generator) -> Floats:
         return rng.laplace(size=(n, dim))
 
-    def log_density(self, z: Array) -> Array:
+    def log_density(self, z: Floats) -> Floats:
         return np.asarray(-np.abs(z).sum(axis=1) - z.shape[1] * LOG_2)
 
-    def score(self, z: Array) -> Array:
+    def score(self, z: Floats) -> Floats:
         return -np.sign(z)
 
     def entropy(self, dim: int) -> float:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ppl.arrays import NUMPY, Namespace
-from ppl.kernel.advi.target import Array
+from ppl.floats import Floats
 from ppl.records import dataclass
 
 
@@ -13,7 +13,7 @@ class AdviState(NamedTuple):
     """Steps taken and the running average s of squared gradients (size,)."""
 
     steps: int
-    s: Array
+    s: Floats
 
 
 @dataclass(frozen=True)
@@ -27,12 +27,12 @@ class AdviSequence:
     tau: float = 1.0
     alpha: float = 0.1
 
-    def init(self, params: Array) -> AdviState:
+    def init(self, params: Floats) -> AdviState:
         return AdviState(0, np.zeros_like(params))
 
     def step(
-        self, state: AdviState, params: Array, gradient: Array, xp: Namespace = NUMPY
-    ) -> tuple[Array, AdviState]:
+        self, state: AdviState, params: Floats, gradient: Floats, xp: Namespace = NUMPY
+    ) -> tuple[Floats, AdviState]:
         steps = state.steps + 1
         weight = self.alpha + (1 - self.alpha) * (steps == 1)
         s = weight * gradient**2 + (1 - weight) * state.s
@@ -44,8 +44,8 @@ class AdamState(NamedTuple):
     """Steps taken and the running first and second moments of the gradient (size,)."""
 
     steps: int
-    first: Array
-    second: Array
+    first: Floats
+    second: Floats
 
 
 @dataclass(frozen=True)
@@ -62,12 +62,12 @@ class Adam:
     epsilon: float = 1e-8
     held: float = 100.0
 
-    def init(self, params: Array) -> AdamState:
+    def init(self, params: Floats) -> AdamState:
         return AdamState(0, np.zeros_like(params), np.zeros_like(params))
 
     def step(
-        self, state: AdamState, params: Array, gradient: Array, xp: Namespace = NUMPY
-    ) -> tuple[Array, AdamState]:
+        self, state: AdamState, params: Floats, gradient: Floats, xp: Namespace = NUMPY
+    ) -> tuple[Floats, AdamState]:
         steps = state.steps + 1
         first = self.beta1 * state.first + (1 - self.beta1) * gradient
         second = self.beta2 * state.second + (1 - self.beta2) * gradient**2
@@ -81,7 +81,7 @@ class RmsPropState(NamedTuple):
     """Steps taken and the running mean of squared gradients (size,)."""
 
     steps: int
-    square: Array
+    square: Floats
 
 
 @dataclass(frozen=True)
@@ -95,12 +95,12 @@ class RmsProp:
     decay: float = 0.9
     epsilon: float = 1e-8
 
-    def init(self, params: Array) -> RmsPropState:
+    def init(self, params: Floats) -> RmsPropState:
         return RmsPropState(0, np.zeros_like(params))
 
     def step(
-        self, state: RmsPropState, params: Array, gradient: Array, xp: Namespace = NUMPY
-    ) -> tuple[Array, RmsPropState]:
+        self, state: RmsPropState, params: Floats, gradient: Floats, xp: Namespace = NUMPY
+    ) -> tuple[Floats, RmsPropState]:
         steps = state.steps + 1
         decay = self.decay * (state.steps > 0)
         square = decay * state.square + (1 - decay) * gradient**2
@@ -111,7 +111,7 @@ class RmsProp:
 class DowgState(NamedTuple):
     """The start (size,), the largest distance from it so far, and the weighted sum of squared gradients."""
 
-    origin: Array
+    origin: Floats
     distance: float
     weighted: float
 
@@ -126,12 +126,12 @@ class Dowg:
 
     start_distance: float = 1e-4
 
-    def init(self, params: Array) -> DowgState:
+    def init(self, params: Floats) -> DowgState:
         return DowgState(params, self.start_distance * (1 + float(np.linalg.norm(params))), 0.0)
 
     def step(
-        self, state: DowgState, params: Array, gradient: Array, xp: Namespace = NUMPY
-    ) -> tuple[Array, DowgState]:
+        self, state: DowgState, params: Floats, gradient: Floats, xp: Namespace = NUMPY
+    ) -> tuple[Floats, DowgState]:
         distance = xp.np.maximum(state.distance, xp.linalg.norm(params - state.origin))
         weighted = state.weighted + distance**2 * (gradient @ gradient)
         rate = distance**2 / xp.np.where(weighted > 0, weighted, np.inf) ** 0.5

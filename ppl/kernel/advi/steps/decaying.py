@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from ppl.arrays import NUMPY, Namespace
 from ppl.errors import InferenceError
-from ppl.kernel.advi.target import Array
+from ppl.floats import Floats
 from ppl.records import dataclass, field
 
 
@@ -29,11 +29,11 @@ class RobbinsMonro:
                 "expected w above 0 and kappa above 1/2 and at most 1."
             )
 
-    def init(self, params: Array) -> int:
+    def init(self, params: Floats) -> int:
         """The state is the number of steps taken."""
         return 0
 
-    def step(self, state: int, params: Array, gradient: Array, xp: Namespace = NUMPY) -> tuple[Array, int]:
+    def step(self, state: int, params: Floats, gradient: Floats, xp: Namespace = NUMPY) -> tuple[Floats, int]:
         rate = self.eta * (1 + state / self.w) ** -self.kappa
         return params + rate * gradient, state + 1
 
@@ -50,14 +50,14 @@ class Staged:
     eta: float
     factor: float = 0.95
     every: int = 1000
-    rates: float | Array = 1.0
+    rates: float | Floats = 1.0
     positive: NDArray[np.intp] = field(default_factory=lambda: np.array([], dtype=np.intp))
 
-    def init(self, params: Array) -> int:
+    def init(self, params: Floats) -> int:
         """The state is the number of steps taken."""
         return 0
 
-    def step(self, state: int, params: Array, gradient: Array, xp: Namespace = NUMPY) -> tuple[Array, int]:
+    def step(self, state: int, params: Floats, gradient: Floats, xp: Namespace = NUMPY) -> tuple[Floats, int]:
         rho = self.eta * self.factor ** (state // self.every)
         stepped = params + rho * self.rates * gradient
         held = xp.np.maximum(stepped[self.positive], 0.5 * params[self.positive])

@@ -3,7 +3,7 @@
 from typing import Protocol, TypeVar
 
 from ppl.arrays import NUMPY, Namespace
-from ppl.kernel.advi.target import Array
+from ppl.floats import Floats
 from ppl.records import dataclass
 
 
@@ -11,7 +11,7 @@ from ppl.records import dataclass
 class Last:
     """The last iterate, as in the ADVI paper."""
 
-    def update(self, average: Array, params: Array, iteration: int) -> Array:
+    def update(self, average: Floats, params: Floats, iteration: int) -> Floats:
         """The answer after iteration 1, 2, ... went to `params`."""
         return params
 
@@ -26,7 +26,7 @@ class Polynomial:
 
     power: float = AVERAGED_TAIL
 
-    def update(self, average: Array, params: Array, iteration: int) -> Array:
+    def update(self, average: Floats, params: Floats, iteration: int) -> Floats:
         weight = (self.power + 1) / (iteration + self.power)
         return average + weight * (params - average)
 
@@ -45,10 +45,10 @@ class StepRule(Protocol[StepState]):
     and no branch depends on an array.
     """
 
-    def init(self, params: Array) -> StepState:
+    def init(self, params: Floats) -> StepState:
         """The state before the first step."""
 
     def step(
-        self, state: StepState, params: Array, gradient: Array, xp: Namespace = NUMPY
-    ) -> tuple[Array, StepState]:
+        self, state: StepState, params: Floats, gradient: Floats, xp: Namespace = NUMPY
+    ) -> tuple[Floats, StepState]:
         """New params and state after one step along a noisy gradient (size,)."""

@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from ppl.floats import Floats
 from ppl.kernel.advi.outcome import Ending, Outcome
 from ppl.kernel.advi.stopping.stopping_rule import Checkpoint, Reading
-from ppl.kernel.advi.target import Array
 from ppl.records import dataclass
 
 GRADIENT_WINDOW = 10
@@ -22,16 +22,16 @@ class GradientNorm:
     tolerance: float
     window: int = GRADIENT_WINDOW
 
-    def init(self) -> tuple[Array, ...]:
+    def init(self) -> tuple[Floats, ...]:
         """The state is the first gradient and the latest ones."""
         return ()
 
-    def update(self, state: tuple[Array, ...], checkpoint: Checkpoint) -> tuple[tuple[Array, ...], Reading]:
+    def update(self, state: tuple[Floats, ...], checkpoint: Checkpoint) -> tuple[tuple[Floats, ...], Reading]:
         first = state[0] if state else checkpoint.gradient
         latest = (*state[1:], checkpoint.gradient)[-self.window :]
         return (first, *latest), self._read(first, latest)
 
-    def _read(self, first: Array, latest: tuple[Array, ...]) -> Reading:
+    def _read(self, first: Floats, latest: tuple[Floats, ...]) -> Reading:
         if len(latest) < self.window:
             return Reading()
         gradients = np.array(latest)

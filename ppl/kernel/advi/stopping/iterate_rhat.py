@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from ppl.floats import Floats
 from ppl.kernel.advi.outcome import Ending, Outcome
 from ppl.kernel.advi.stopping.stopping_rule import Checkpoint, Reading
-from ppl.kernel.advi.target import Array
 from ppl.records import dataclass
 
 FEWEST_ITERATES = 20
@@ -25,15 +25,15 @@ class IterateRhat:
     tolerance: float
     rhat: float = STATIONARY_RHAT
 
-    def init(self) -> tuple[Array, ...]:
+    def init(self) -> tuple[Floats, ...]:
         """The state is every iterate seen."""
         return ()
 
-    def update(self, state: tuple[Array, ...], checkpoint: Checkpoint) -> tuple[tuple[Array, ...], Reading]:
+    def update(self, state: tuple[Floats, ...], checkpoint: Checkpoint) -> tuple[tuple[Floats, ...], Reading]:
         state = (*state, checkpoint.iterate)
         return state, self._read(state) if len(state) >= FEWEST_ITERATES else Reading()
 
-    def _read(self, state: tuple[Array, ...]) -> Reading:
+    def _read(self, state: tuple[Floats, ...]) -> Reading:
         late = np.array(state[len(state) // 2 :])
         rhat, error = float(split_rhat(late).max()), float(mcse(late).max())
         note = f"R-hat {rhat:.3f}, MCSE {error:.2g}"
@@ -43,7 +43,7 @@ class IterateRhat:
         return Reading(note=note, outcome=Outcome(Ending.CONVERGED, reason))
 
 
-def split_rhat(iterates: Array) -> Array:
+def split_rhat(iterates: Floats) -> Floats:
     """R-hat (size,) of the two halves of a path (n, size), n >= 4: near 1 when both see the same place.
 
     An entry that never moves has R-hat 1, one that sits still in each half at another place infinity.
@@ -54,11 +54,11 @@ def split_rhat(iterates: Array) -> Array:
     between = halves.mean(axis=1).var(axis=0, ddof=1)
     still = (within == 0) & (between == 0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        rhat: Array = np.sqrt((half - 1) / half + between / within)
+        rhat: Floats = np.sqrt((half - 1) / half + between / within)
     return np.where(still, 1.0, rhat)
 
 
-def mcse(iterates: Array) -> Array:
+def mcse(iterates: Floats) -> Floats:
     """Standard error (size,) of the mean of a correlated path (n, size), from about sqrt(n) batches."""
     n_batches = max(2, int(len(iterates) ** 0.5))
     length = len(iterates) // n_batches

@@ -3,8 +3,8 @@
 import math
 from typing import Protocol, TypeVar
 
+from ppl.floats import Floats
 from ppl.kernel.advi.outcome import Ending, Outcome
-from ppl.kernel.advi.target import Array
 from ppl.records import dataclass
 
 StoppingState = TypeVar("StoppingState")
@@ -21,9 +21,9 @@ class Checkpoint:
 
     iteration: int
     elbo: float
-    params: Array
-    gradient: Array
-    iterate: Array
+    params: Floats
+    gradient: Floats
+    iterate: Floats
     bound: float
 
 
