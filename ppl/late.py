@@ -19,7 +19,7 @@ EXTENSIONS = (
     "scipy.optimize._lsap",
 )
 """Extension modules that need nothing of the packages that they are in, though Python imports these first."""
-PACKAGES = ("scipy.special", "scipy.linalg", "scipy.optimize")
+PACKAGES = ("scipy.special", "scipy.linalg")
 
 
 class Later(ModuleType):
@@ -42,9 +42,8 @@ def imported(name: str) -> ModuleType:
     if name in HEAVY and name not in sys.modules:
         return _alone(name)
     if name in EXTENSIONS:
-        for package in (
-            PACKAGES if sys.platform == "win32" else ("scipy", *PACKAGES)
-        ):  # whose libraries it finds
+        first = () if sys.platform == "win32" else ("scipy",)  # whose libraries it finds
+        for package in (*first, *PACKAGES, name.rpartition(".")[0]):
             if package not in sys.modules:
                 sys.modules.setdefault(package, _later(package))
     return import_module(name)
