@@ -1,7 +1,8 @@
 """How far draws are from what is known of a posterior: how references are read, and errors measured.
 
 A reference is long runs of NUTS, {"params": {"theta.1": {"mean", "sd", "q05", "q95"}}} in the conformance
-pack and {"mean": {"theta.1": ...}, "sd": ...} in models/, or an exact answer.
+pack, {"mean": {"theta.1": ...}, "sd": ...} in models/, and zipped draws [{"theta[1]": [...]}, ...] of each
+chain in posteriordb, or an exact answer.
 """
 
 import json
@@ -10,12 +11,14 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import numpy as np
 from scipy.stats import norm
 
 from ppl.floats import Floats
 from ppl.records import dataclass
+from tests.benchmarks.columns import column
 
 CHECKS = ("mean", "sd", "q05", "q95")
 LIMITS = {"mean": 0.2, "sd": 0.2, "q05": 0.3, "q95": 0.3}
@@ -53,10 +56,31 @@ Quantities = Mapping[str, Quantity]
 
 
 def read_reference(path: Path) -> dict[str, Quantity]:
-    """The quantities of a reference file of either kind that vary."""
-    content = json.loads(path.read_text())
-    found = _of_pack(content) if "params" in content else _of_models(content)
+    """The quantities of a reference file of any kind that vary."""
+    content = read_json(path)
+    if isinstance(content, list):
+        found = _of_draws(content)
+    else:
+        found = _of_pack(content) if "params" in content else _of_models(content)
     return {name: known for name, known in found.items() if known.scale > CONSTANT}
+
+
+def read_json(path: Path) -> Any:
+    """What a file holds, or the only file in an archive."""
+    if path.suffix != ".zip":
+        return json.loads(path.read_text())
+    with ZipFile(path) as archive:
+        (name,) = archive.namelist()
+        return json.loads(archive.read(name))
+
+
+def _of_draws(chains: Sequence[Mapping[str, Sequence[float]]]) -> dict[str, Quantity]:
+    """The draws of posteriordb are thinned until they are as good as independent."""
+    draws = {column(name): np.concatenate([chain[name] for chain in chains]) for name in chains[0]}
+    return {
+        name: Quantity(x.mean(), x.std(ddof=1), *np.quantile(x, [0.05, 0.95]), len(x))
+        for name, x in draws.items()
+    }
 
 
 def _of_pack(content: dict[str, Any]) -> dict[str, Quantity]:
@@ -91,9 +115,9 @@ class Errors:
 
 def errors_of(draws: Floats, columns: Sequence[str], known: Quantities) -> Errors:
     """Errors of the columns of draws (n, columns) that are known; inf where draws are not finite."""
-    column = {name: k for k, name in enumerate(columns)}
-    names = tuple(name for name in known if name in column)
-    kept = draws[:, [column[name] for name in names]]
+    place = {name: k for k, name in enumerate(columns)}
+    names = tuple(name for name in known if name in place)
+    kept = draws[:, [place[name] for name in names]]
     of = {key: np.array([getattr(known[name], key) for name in names]) for key in (*CHECKS, "scale", "worth")}
     return Errors(names, *_measured(kept, of))
 

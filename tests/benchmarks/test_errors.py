@@ -2,6 +2,7 @@
 
 import math
 from pathlib import Path
+from zipfile import ZipFile
 
 import numpy as np
 import pytest
@@ -73,8 +74,8 @@ def test_draws_at_a_quantile_count_as_suits_it():
     assert judged([np.tile([0.0, 1.0], 500)], x=known)["q05"] == 0
 
 
-def test_references_of_both_kinds_are_read(tmp_path: Path):
-    pack, models = tmp_path / "a.reference.json", tmp_path / "b.reference.json"
+def test_references_of_all_kinds_are_read(tmp_path: Path):
+    pack, models, draws = (tmp_path / name for name in ("a.reference.json", "b.reference.json", "c.json.zip"))
     pack.write_text(
         '{"ess_min": 900.0, "params": {"a": {"mean": 1, "sd": 2, "q05": -1, "q50": 1, "q95": 4}, '
         '"fixed": {"mean": 1, "sd": 0}}}'
@@ -83,3 +84,6 @@ def test_references_of_both_kinds_are_read(tmp_path: Path):
     assert read_reference(pack) == {"a": Quantity(1, 2, -1, 4, 900)}
     (known,) = read_reference(models).values()
     assert (known.mean, known.sd, known.worth) == (1, 2, 200) and math.isnan(known.q05)
+    with ZipFile(draws, "w") as archive:
+        archive.writestr("c.json", '[{"a[1,2]": [1, 2]}, {"a[1,2]": [3, 6]}]')
+    assert read_reference(draws)["a.1.2"].mean == 3 and read_reference(draws)["a.1.2"].worth == 4

@@ -3,6 +3,7 @@
     python -m tests.benchmarks.tail data FOLDER --only irt_3pl polls
     python -m tests.benchmarks.tail run --only irt_3pl polls --seeds 1-3
     python -m tests.benchmarks.tail table tail.jsonl
+    python -m tests.benchmarks.tail ratios tail.jsonl
 
 `run` appends a line of JSON a process to its output and skips those that are there. NUTS runs if stanli is
 installed.
@@ -16,8 +17,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from tests.benchmarks.tail.measure import Record, fit, nuts
-from tests.benchmarks.tail.problems import PROBLEMS, write
-from tests.benchmarks.tail.table import table
+from tests.benchmarks.tail.problems import ALL, PROBLEMS, write
+from tests.benchmarks.tail.table import ratios, table
 from tests.benchmarks.verdicts.__main__ import seeds, version
 from tests.benchmarks.verdicts.lines import mend, read
 
@@ -67,7 +68,9 @@ def parsed() -> argparse.Namespace:
     )
     commands = parser.add_subparsers(dest="command", required=True)
     some = argparse.ArgumentParser(add_help=False)
-    some.add_argument("--only", nargs="+", choices=PROBLEMS, metavar="NAME", help="programs; all by default")
+    some.add_argument(
+        "--only", nargs="+", choices=ALL, metavar="NAME", help="programs; those here by default"
+    )
     files = commands.add_parser("data", parents=[some], help="write the data, NAME.data.json")
     files.add_argument("folder", type=Path)
     fits = commands.add_parser("run", parents=[some], help="fit, sample and measure")
@@ -77,6 +80,8 @@ def parsed() -> argparse.Namespace:
     fits.add_argument("--out", type=Path, default=Path("tail.jsonl"))
     show = commands.add_parser("table", help="a row a program; the worst seed where there are several")
     show.add_argument("files", nargs="+", type=Path)
+    beside = commands.add_parser("ratios", help="CPU of fits over that of NUTS, in all and by program")
+    beside.add_argument("files", nargs="+", type=Path)
     return parser.parse_args()
 
 
@@ -90,7 +95,8 @@ def main() -> None:
         case "run":
             run(args)
         case _:
-            for text in table([found for file in args.files for found in read(file)]):
+            show = {"table": table, "ratios": ratios}[args.command]
+            for text in show([found for file in args.files for found in read(file)]):
                 print(text)
 
 

@@ -12,12 +12,9 @@ from pathlib import Path
 import numpy as np
 import stanli
 
+from tests.benchmarks.columns import column
+
 WARMUP = 1000
-
-
-def column(name: str) -> str:
-    """`theta.1.2` of `theta[1,2]`."""
-    return name.replace("[", ".").replace(",", ".").rstrip("]")
 
 
 def main() -> None:

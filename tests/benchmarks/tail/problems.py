@@ -1,6 +1,7 @@
 """Textbook programs for which no structure of the posterior is known, with simulated data.
 
-Programs of ../shared/cases are among them if that folder, or the one that PPL_SHARED names, exists.
+Programs of ../shared/cases are among them if that folder, or the one that PPL_SHARED names, exists, and the
+posteriors of a copy of posteriordb (github.com/stan-dev/posteriordb) that PPL_POSTERIORDB names.
 """
 
 import json
@@ -16,6 +17,7 @@ from scipy.special import expit, logit
 from threadpoolctl import threadpool_limits
 
 from ppl.records import dataclass
+from tests.benchmarks.errors import read_json
 from tests.benchmarks.stepping.fits import lotka_volterra
 from tests.benchmarks.verdicts import latent
 from tests.benchmarks.verdicts.case import Data
@@ -26,6 +28,7 @@ ROOT = HERE.parents[2]
 PROGRAMS = HERE / "programs"
 REFERENCES = HERE / "references"
 CASES = Path(os.environ.get("PPL_SHARED", ROOT.parent / "shared")) / "cases"
+POSTERIORDB = Path(os.environ.get("PPL_POSTERIORDB", ROOT / "posteriordb"))
 STREAM = 0x7461696C  # "tail"
 
 
@@ -184,6 +187,17 @@ def of_cases(name: str) -> Problem:
     return Problem(CASES / f"{name}.stan", data, REFERENCES / f"{name}.json")
 
 
+def of_posteriordb(name: str) -> Problem:
+    """A posterior of posteriordb; its reference need not exist."""
+    about = read_json(POSTERIORDB / f"posteriors/{name}.json")
+    program = POSTERIORDB / f"models/stan/{about['model_name']}.stan"
+    draws = about["reference_posterior_name"]
+    reference = POSTERIORDB / f"reference_posteriors/draws/draws/{draws}.json.zip"
+    return Problem(
+        program, lambda: read_json(POSTERIORDB / f"data/data/{about['data_name']}.json.zip"), reference
+    )
+
+
 OF_CASES = ("interactions", "pk", "changepoints", "renewal", "gev", "meta0")
 SIMULATED: Mapping[str, Problem] = {
     "irt_2pl": simulated("irt_2pl", partial(irt_2pl, items=20, people=100)),
@@ -213,10 +227,14 @@ SIMULATED: Mapping[str, Problem] = {
 PROBLEMS: Mapping[str, Problem] = SIMULATED | {
     name: of_cases(name) for name in OF_CASES if (CASES / f"{name}.stan").exists()
 }
+PUBLIC: Mapping[str, Problem] = {
+    path.stem: of_posteriordb(path.stem) for path in sorted(POSTERIORDB.glob("posteriors/*.json"))
+}
+ALL = PROBLEMS | PUBLIC
 
 
 def write(name: str, folder: Path) -> tuple[Path, Path]:
     """Write the data of a problem, the same bytes every time; its program and data."""
     path = folder / f"{name}.data.json"
-    path.write_text(json.dumps(PROBLEMS[name].data()))
-    return PROBLEMS[name].program, path
+    path.write_text(json.dumps(ALL[name].data()))
+    return ALL[name].program, path

@@ -1,19 +1,27 @@
-"""The lines of a run as a Markdown table: a row a program, the median cost and worst error of its seeds."""
+"""The lines of a run as Markdown tables: a row a program, the median cost and worst error of its seeds; or
+what fits cost beside NUTS.
+"""
 
 from collections.abc import Iterator, Sequence
 from statistics import median
 from typing import Any
 
+import numpy as np
+
 from tests.benchmarks.clock import head, row
 from tests.benchmarks.tail.measure import Record
-from tests.benchmarks.tail.problems import PROBLEMS
+from tests.benchmarks.tail.problems import ALL
 
+LONG = 2.0
+"""CPU seconds from which on a run of NUTS is a long one."""
+MOST_PARAMETERS, MOST_SECONDS = 500, 30.0
+"""A fit of at most so many parameters should take at most so many CPU seconds."""
 OF_ENGINE = ("CPU s", "gradients", "says", "mean", "sd ratios", "quantiles")
 
 
 def table(found: Sequence[Record]) -> Iterator[str]:
     yield from head("program", *OF_ENGINE, *(f"NUTS: {name}" for name in OF_ENGINE))
-    for name in PROBLEMS:
+    for name in ALL:
         of_name = [one for one in found if one["name"] == name]
         if of_name:
             both = [[one for one in of_name if one["engine"] == engine] for engine in ("fit", "nuts")]
@@ -42,3 +50,42 @@ def said(one: Record) -> str:
 def worst(found: Sequence[Record], checks: Sequence[str]) -> str:
     errors = [abs(one[check][0]) for one in found for check in checks if check in one]
     return f"{max(errors):.2f}" if errors else ""
+
+
+def ratios(found: Sequence[Record]) -> Iterator[str]:
+    """The CPU seconds of fits over those of NUTS, in all and by program; the dearest program first."""
+    by_name: dict[str, dict[str, list[Record]]] = {}
+    for one in found:
+        by_name.setdefault(one["name"], {}).setdefault(one["engine"], []).append(one)
+    pairs = {name: both for name, both in by_name.items() if "fit" in both and sampled(both.get("nuts", ()))}
+    cost = {
+        name: [median(one["cpu"] for one in both[engine]) for engine in ("fit", "nuts")]
+        for name, both in pairs.items()
+    }
+    share = {name: fit / nuts for name, (fit, nuts) in cost.items()}
+    long = [share[name] for name, (_, nuts) in cost.items() if nuts >= LONG]
+    late = [
+        name
+        for name, (fit, _) in cost.items()
+        if fit > MOST_SECONDS and pairs[name]["fit"][0].get("parameters", 0) <= MOST_PARAMETERS
+    ]
+    yield from head("program", "parameters", "says", "CPU s", "NUTS, CPU s", "ratio")
+    every = list(share.values())
+    for label, value in (
+        (f"median of {len(every)}", median(every)),
+        ("90th percentile", float(np.quantile(every, 0.9))),
+        (f"median of {len(long)} where NUTS takes {LONG:g} s or more", median(long)),
+        ("largest there", max(long)),
+    ):
+        yield row(label, "", "", "", "", f"{value:.2f}")
+    yield row(f"fits above {MOST_SECONDS:g} s", "", "", "", "", len(late))
+    for name in sorted(share, key=lambda name: -share[name]):
+        fits, (fit, nuts) = pairs[name]["fit"], cost[name]
+        says = ", ".join(dict.fromkeys(said(one) for one in fits))
+        size = fits[0].get("parameters", "")
+        yield row(name, size, says, f"{fit:.1f}", f"{nuts:.1f}", f"{share[name]:.2f}")
+
+
+def sampled(runs: Sequence[Record]) -> bool:
+    """Whether NUTS ran, to its end or to its limit."""
+    return bool(runs) and all(run["level"] != "failed" for run in runs)

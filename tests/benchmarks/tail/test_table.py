@@ -1,6 +1,6 @@
-"""What the table of a run says of several seeds."""
+"""What the tables of a run say of several seeds and of costs beside NUTS."""
 
-from tests.benchmarks.tail.table import table
+from tests.benchmarks.tail.table import ratios, table
 
 
 def fit(seed: int, cpu: float, mean: float, low: float) -> dict:
@@ -17,3 +17,22 @@ def test_costs_are_medians_and_errors_the_worst_of_seeds() -> None:
     cells = [cell.strip() for cell in row.strip("|").split("|")]
     assert cells[:7] == ["polls", "3.0", "", "good, nested", "0.20", "0.91 to 1.05", "0.30"]
     assert cells[7:] == ["300.2", "", "too long", "", "", ""]
+
+
+def test_ratios_are_of_programs_that_nuts_sampled_the_dearest_first() -> None:
+    def run(engine: str, name: str, cpu: float, level: str = "good") -> dict:
+        return {"engine": engine, "name": name, "seed": 1, "cpu": cpu, "parameters": 40, "level": level}
+
+    costs = {"walk": (45.0, 30.0), "gev": (1.0, 2.0), "meta0": (1.5, 1.0)}
+    both = [
+        run(engine, name, cpu)
+        for name, pair in costs.items()
+        for engine, cpu in zip(("fit", "nuts"), pair, strict=True)
+    ]
+    refused = [run("fit", "pk", 9.0), run("nuts", "pk", 0.3, "failed")]
+    _, _, *rows = ratios([*both, *refused])
+    cells = [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
+    last = {row[0]: row[-1] for row in cells[:5]}
+    assert last["median of 3"] == "1.50" and last["median of 2 where NUTS takes 2 s or more"] == "1.00"
+    assert last["largest there"] == "1.50" and last["fits above 30 s"] == "1"
+    assert [row[0] for row in cells[5:]] == ["walk", "meta0", "gev"]
