@@ -217,7 +217,7 @@ class Chains(VariablesOfDraws):
         """Mean, sd, 5%, 50%, 95%, effective sample sizes and R-hat of every column, one row each.
 
         `vars` names variables or columns, as in `draws_pd`; None for all. `interval`, `hdi`,
-        `sig_figs` and `transform`, of all draws (chains * draws, columns), are as in `Fit.summary`.
+        `sig_figs` and `transform`, of all draws, shape (chains * draws, columns), are as in `Fit.summary`.
 
         Raises:
             ArgumentError: `interval` is not between 0 and 1, or there are no digits.
