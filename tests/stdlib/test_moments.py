@@ -1,4 +1,4 @@
-"""The mean and the variance on the page of a distribution are those of its density."""
+"""Mean and variance on the page of a distribution, and expected values, are those of its density."""
 
 import re
 from itertools import pairwise
@@ -9,6 +9,7 @@ from scipy.integrate import quad
 
 import ppl
 from ppl.arrays import NUMPY
+from ppl.results.fits.by_row import arrays_of, predictive_table
 from ppl.stdlib.distributions.formulas import FORMULAS
 from ppl.stdlib.distributions.table import DISTRIBUTIONS
 
@@ -38,12 +39,29 @@ INSIDE = {"uniform": 6.2}
 """A point inside of a support that depends on arguments."""
 
 
+def arguments(d):
+    return {arg: VALUES.get(arg, OTHER) for arg, _ in d.args[1:]}
+
+
+@pytest.fixture(scope="module")
+def expected_values():
+    """The expected value of an outcome of each distribution, in one program of all."""
+    data, model = list[str](), list[str]()
+    for name in MOMENTS:
+        data.append(f"{'int' if BY_NAME[name].discrete else 'real'} y_{name};")
+        model.append(f"y_{name} ~ {name}({', '.join(map(str, arguments(BY_NAME[name]).values()))});")
+    blocks = f"data {{ {' '.join(data)} }} parameters {{ real m; }} "
+    program = blocks + f"model {{ m ~ normal(0, 1); {' '.join(model)} }}"
+    posterior = ppl.compile_model(program).condition({f"y_{name}": 1 for name in MOMENTS})
+    return arrays_of(*predictive_table(posterior, np.zeros((1, 1)), 1, means=True))
+
+
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # outside the support
 @pytest.mark.filterwarnings("error::scipy.integrate.IntegrationWarning")  # of a moment that is infinite
 @pytest.mark.parametrize("name", MOMENTS)
-def test_mean_and_variance_are_those_of_the_density(name):
+def test_mean_and_variance_are_those_of_the_density(name, expected_values):
     d = BY_NAME[name]
-    args = {arg: VALUES.get(arg, OTHER) for arg, _ in d.args[1:]}
+    args = arguments(d)
 
     def density(y):
         return np.exp(d.log_density(NUMPY, y, *map(np.asarray, args.values())))
@@ -57,6 +75,7 @@ def test_mean_and_variance_are_those_of_the_density(name):
     mean = expected(lambda y: y)
     variance = expected(lambda y: (y - mean) ** 2)
     assert expected(np.ones_like) == pytest.approx(1, rel=1e-6)
+    assert expected_values[f"y_{name}"] == pytest.approx(mean, rel=1e-5)
     of_density, own = [mean, variance], [MOMENTS[name].mean, MOMENTS[name].variance]
     if MOMENTS[name].beyond:
         at = 3 if d.discrete else INSIDE.get(name, 0.75)
