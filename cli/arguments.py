@@ -31,7 +31,7 @@ MissingInSimulations = choice("MissingInSimulations", "refuse", "model")
 
 def is_program(path: Path | None) -> Path | None:
     """Refuse data where the program belongs, the commonest slip."""
-    if path is not None and path.suffix in (".json", ".gz", ".npz", ".csv", ".parquet", ".R"):
+    if path is not None and path.suffix in (".json", ".gz", ".npz", ".csv", ".tsv", ".txt", ".parquet", ".R"):
         raise click.BadParameter(
             f"'{path}' holds data; MODEL is a program (.model or .stan), and comes first."
         )

@@ -290,7 +290,7 @@ def test_a_file_is_named_in_every_message(tmp_path):
         (
             "d.xlsx",
             b"N",
-            "d.xlsx: data are read from .json, .json.gz, .csv, .csv.gz, .npz, .parquet, .R; .xlsx is",
+            "d.xlsx: data are read from .json, .json.gz, .csv, .csv.gz, .tsv, .txt, .npz, .parquet, .R",
         ),
     ],
 )

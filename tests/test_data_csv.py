@@ -80,6 +80,30 @@ def test_a_table_without_rows_is_refused_and_sizes_of_0_sample_the_prior(kind, t
     assert prior.log_density(U) == prior.log_density(-U)
 
 
+@pytest.mark.parametrize("separator", [";", "\t"])
+def test_other_separators_and_utf16_are_read(separator, tmp_path):
+    text = TEXT.replace(",", separator)
+    assert condition(tmp_path, text).log_density(U) == GIVEN.log_density(U)
+    (tmp_path / "d.txt").write_text(text, "utf-16")  # Excel's Unicode text
+    assert MODEL.condition(tmp_path / "d.txt").log_density(U) == GIVEN.log_density(U)
+
+
+def test_a_number_that_may_stand_for_missing_values_is_noted(tmp_path):
+    rows = "\n".join(f"{y},{g}" for y, g in [(21, 1), (-999, 2), (35, 1), (89, 2), (-999, 1)])
+    (note,) = condition(tmp_path, f"y,g\n{rows}\n").laplace(draws=3, correct=False).notes
+    assert note.startswith(
+        "`y` is -999 in 2 of 5 entries, and the others are from 21 to 89: if it stands for"
+    )
+    counts = "\n".join(f"{y},1" for y in (0, 400, 700, 999))  # 999 is one of them
+    assert not condition(tmp_path, f"y,g\n{counts}\n").laplace(draws=3, correct=False).notes
+
+
+def test_new_rows_that_are_none_are_no_prior(tmp_path):
+    (tmp_path / "d.csv").write_text("y,g\n")
+    with pytest.raises(ppl.DataError, match=r"d\.csv: the table has no rows$"):
+        GIVEN.laplace(draws=3, correct=False).predict(tmp_path / "d.csv")
+
+
 def test_long_tables_are_read_in_blocks(tmp_path, monkeypatch):
     monkeypatch.setattr("ppl.data.csv_text.TEXT_ROWS_AT_A_TIME", 2)
     assert condition(tmp_path, TEXT).log_density(U) == GIVEN.log_density(U)
@@ -93,11 +117,15 @@ def test_long_tables_are_read_in_blocks(tmp_path, monkeypatch):
         ("", "d.csv:1: the first line must name the columns; the file is empty"),
         ("0.5,1\n1.5,2\n", "d.csv:1: the first line must name the columns; found the number 0.5"),
         ("# lp__\ny,g\n", "d.csv:1: the first line must name the columns; found a comment"),
+        ("y;g\n0,5;1\n", 'd.csv:2: y[1] is the string "0,5", but'),
+        ("PK\x03\x04\x14", "d.csv:1: this is a workbook or an archive, not text; save the sheet as CSV"),
         (
-            "y;g\n0,5;1\n",
-            "d.csv:1: columns are separated by commas, not by `;`; save it so, with numbers as 0.5",
+            "y,g\n0.5,1\n2,0\n",
+            "d.csv:3: g[2] is 0, but must be at least 1: `array[N] int<lower=1, upper=2> g`",
         ),
-        ("y\tg\n0.5\t1\n", "d.csv:1: columns are separated by commas, not by tabs"),
+        ("y,g\n0.5,1\n2,0\n", "groups are numbered from 1: add 1, as in g + 1, or give their names"),
+        ("y,g\n1,1\n2,-99\n3,2\n4,1\n", "d.csv:3: g[2] is -99, but must be at least 1"),
+        ("y,g\n1,1\n2,-99\n3,2\n4,1\n", "(line 2); if -99 stands for missing values, write NA"),
         ("y,g,y\n1,2,3\n", "d.csv:1: `y` names two columns"),
         ("y,g\n0.5,1\n1.5\n", "d.csv:3: 1 field, but the header names 2 columns"),
         ("y,g\n0.5,1,2\n", "d.csv:2: 3 fields, but the header names 2 columns"),
@@ -116,7 +144,7 @@ def test_long_tables_are_read_in_blocks(tmp_path, monkeypatch):
         ("y,g\n<0.1,1\n", "it is censored: keep such rows apart, and add `target += normal_lcdf("),
         ("y,g\n0.1,1\nTotal,1\n", "remove the row if it holds no data, or write NA for a missing value"),
         ("y,g\n1/2,1\n", "needs numbers of shape (1)"),
-        ('"y";"g"\n1;2\n', "not CSV: ',' expected after '\"'; columns are separated by commas"),
+        ('"y"x,"g"\n1,2\n', "not CSV: ',' expected after '\"'; separate columns by commas, semicolons"),
         ("y,g\n5 kg,1\n", "needs numbers of shape (1); write the number alone, 5, and its unit in the name"),
         ("y,g\n05.03.2024,1\n", "for groups declare"),
         (

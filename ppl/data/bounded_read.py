@@ -1,6 +1,7 @@
 """Files read into memory, never more of one than memory holds: archives and devices have no honest size."""
 
 import gzip
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterable
 from pathlib import Path
 from typing import BinaryIO
@@ -19,6 +20,10 @@ class BadText(ValueError):
         super().__init__(message)
 
 
+WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
+"""How files of .xlsx and .xls begin, which are CSV by their names now and then."""
+
+
 def repeated(names: Iterable[str]) -> str | None:
     """The first name that stands among others for a second time."""
     seen = set[str]()
@@ -29,14 +34,16 @@ def repeated(names: Iterable[str]) -> str | None:
     return None
 
 
-def utf8(text: bytes) -> str:
-    """Its characters, without a byte order mark.
+def characters(text: bytes) -> str:
+    """Its characters, without a byte order mark, which tells UTF-16 from UTF-8: Excel's Unicode text has one.
 
     Raises:
-        BadText: it is not UTF-8.
+        BadText: it is neither, or a workbook.
     """
+    if text.startswith(WORKBOOKS):
+        raise BadText("this is a workbook or an archive, not text; save the sheet as CSV", 1)
     try:
-        return text.decode("utf-8-sig")
+        return text.decode("utf-16" if text.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else "utf-8-sig")
     except UnicodeDecodeError as error:
         raise BadText("the text is not UTF-8", text.count(b"\n", 0, error.start) + 1) from None
 

@@ -1,10 +1,11 @@
 """Tables of comma-separated values: a header that names the columns, then a row a line.
 
-Format: RFC 4180, in UTF-8.
+Format: RFC 4180, in UTF-8 or UTF-16; semicolons or tabs may separate columns.
 """
 
 import csv
 import math
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from io import StringIO
@@ -13,9 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from ppl.data.bounded_read import BadText, repeated, utf8
+from ppl.data.bounded_read import BadText, characters, repeated
 from ppl.data.values import NOT_FINITE
 
+SEPARATORS = (",", ";", "\t")
+"""The first of these in the header separates columns."""
 TEXT_ROWS_AT_A_TIME = 1 << 14
 """Rows whose fields exist as text at a time."""
 
@@ -29,7 +32,7 @@ def parse_csv(text: bytes) -> tuple[dict[str, Any], list[int]]:
     Raises:
         BadText: the header names no columns, or one twice, or a line has more or fewer fields than it.
     """
-    rows = _records(StringIO(utf8(text), newline=""))
+    rows = _records(characters(text))
     names = _header(*next(rows, (1, [])))
     blocks, lines = list[list[Any]](), list[int]()
     while block := list(islice(rows, TEXT_ROWS_AT_A_TIME)):
@@ -43,9 +46,11 @@ def parse_csv(text: bytes) -> tuple[dict[str, Any], list[int]]:
     return {name: _joined(pieces) for name, *pieces in zip(names, *blocks, strict=True) if name}, lines
 
 
-def _records(text: StringIO) -> Iterator[tuple[int, list[str]]]:
+def _records(text: str) -> Iterator[tuple[int, list[str]]]:
     """The fields of each record, and the line that it begins at; blank lines only before another record."""
-    reader = csv.reader(text, strict=True, skipinitialspace=True)
+    header = re.sub('"[^"]*"', "", text.lstrip().partition("\n")[0])
+    separator = next((sign for sign in SEPARATORS if sign in header), ",")
+    reader = csv.reader(StringIO(text, newline=""), delimiter=separator, strict=True, skipinitialspace=True)
     blank: list[tuple[int, list[str]]] = []
     line = 1
     while True:
@@ -53,7 +58,8 @@ def _records(text: StringIO) -> Iterator[tuple[int, list[str]]]:
             fields = next(reader, None)
         except csv.Error as error:
             raise BadText(
-                f"not CSV: {error}; columns are separated by commas, and text is in double quotes", line
+                f'not CSV: {error}; separate columns by commas, semicolons or tabs; quote text by "',
+                line,
             ) from None
         if fields is None:
             return
@@ -69,17 +75,11 @@ def _records(text: StringIO) -> Iterator[tuple[int, list[str]]]:
 def _header(line: int, fields: Sequence[str]) -> list[str]:
     names = [field.strip() for field in fields]
     named = [name for name in names if name]
-    other = next((sign for sign in (";", "\t") if len(names) == 1 and sign in names[0]), None)
     twice = repeated(named)
     if not named:
         raise BadText("the first line must name the columns; the file is empty", line)
     if named[0].startswith("#"):
         raise BadText("the first line must name the columns; found a comment", line)
-    if other:
-        sign = "tabs" if other == "\t" else f"`{other}`"
-        raise BadText(
-            f"columns are separated by commas, not by {sign}; save it so, with numbers as 0.5", line
-        )
     if all(isinstance(_value(name), float) for name in named):
         raise BadText(f"the first line must name the columns; found the number {named[0]}", line)
     if twice:

@@ -50,7 +50,8 @@ def load_data(data: Inputs | Mapping[str, Any] | Frame | str | Path) -> Inputs:
     JSON is Stan's: one object, name to number or nested lists, a matrix as the list of its rows, a tuple as
     {"1": ..., "2": ...}.  Long arrays are turned into ndarrays piece by piece, so that memory stays within a
     few times the size of the file.  CSV has a header, which names a variable a column, as Parquet's
-    columns do.  JSON and CSV may be gzipped.
+    columns do.  Columns of CSV may also be separated by semicolons or tabs. JSON and CSV
+    may be gzipped.
 
     Raises:
         MissingFile: the file is not there.
@@ -96,14 +97,7 @@ def is_frame(data: Any) -> TypeGuard[Frame]:
 
 
 def table(values: dict[str, Any], label: str, rows: RowCount) -> Inputs:
-    """The columns of a table.
-
-    Raises:
-        DataError: it has no rows, which is seldom meant: a fit would sample the prior.
-    """
-    if not rows.count:
-        prior = 'to sample the prior give sizes of 0 in JSON or a dict, {"N": 0, "y": []}'
-        raise DataError(f"{label}: the table has no rows; {prior}", code="PPL905")
+    """The columns of a table."""
     return Inputs(values, label, columns=dict.fromkeys(values, rows))
 
 
@@ -171,10 +165,10 @@ def _parquet(path: Path, packed: bool) -> Inputs:
 
 READERS: Mapping[str, Callable[[Path, bool], Inputs]] = {
     ".json": lambda path, packed: of_json(read_bytes(path, packed, begins=b"{"), str(path)),
-    ".csv": _csv,
+    **dict.fromkeys((".csv", ".tsv", ".txt"), _csv),
     ".npz": lambda path, packed: Inputs(archive.read_npz(path), str(path)),
     ".parquet": _parquet,
     ".r": lambda path, packed: Inputs(r_dump.parse_r_dump(read_bytes(path, packed)), str(path)),
 }
 """By suffix, without the .gz of a file that is packed."""
-KNOWN = ".json, .json.gz, .csv, .csv.gz, .npz, .parquet, .R"
+KNOWN = ".json, .json.gz, .csv, .csv.gz, .tsv, .txt, .npz, .parquet, .R"

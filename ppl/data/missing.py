@@ -1,7 +1,7 @@
 """Missing values among data, `null`, NA and NaN: where they are, and tables without such rows."""
 
 from collections.abc import Collection
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +40,35 @@ def as_floats(value: Any) -> Numbers | None:
         return np.array([np.nan if is_missing(leaf) else leaf for leaf in leaves], float).reshape(shape)
     except (Misfit, TypeError, ValueError, OverflowError):
         return None
+
+
+# --- Numbers in their place ----------------------------------------------------------------------
+
+STAND_INS = (-99, -999, -9999, -99999, 999, 9999, 99999)
+"""Numbers that stand for missing values in many tables."""
+FEWEST_OTHERS = 3
+"""Other values that tell such a number from one of them."""
+
+
+class StandIn(NamedTuple):
+    """A number that may stand for missing values, how often it is there, and the range of the others."""
+
+    value: float
+    times: int
+    low: float
+    high: float
+
+
+def stand_in(values: Numbers) -> StandIn | None:
+    """The least or the greatest value, if it is one of STAND_INS and the others are closer to each other."""
+    if values.dtype.kind not in "if" or not values.size:
+        return None
+    for end in (values.min(), values.max()):
+        if end in STAND_INS and len(others := values[values != end]) >= FEWEST_OTHERS:
+            low, high = others.min(), others.max()
+            if max(low - end, end - high) > high - low:
+                return StandIn(float(end), values.size - len(others), float(low), float(high))
+    return None
 
 
 # --- Rows ----------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ppl.data.bounded_read import BadText, room, too_much, utf8
+from ppl.data.bounded_read import BadText, characters, room, too_much
 from ppl.data.values import MOST_AXES
 from ppl.errors import in_a_line
 
@@ -53,7 +53,7 @@ def parse_r_dump(text: bytes) -> dict[str, Any]:
         {'N': 2, 'X': array([[1, 3],
                [2, 4]])}
     """
-    return dict(TokenReader(utf8(text)).variables())
+    return dict(TokenReader(characters(text)).variables())
 
 
 class TokenReader:

@@ -11,6 +11,7 @@ import numpy as np
 from ppl.data.blocks import blocks, is_mapped, map_of
 from ppl.data.inputs import Inputs, find
 from ppl.data.levels import hint_for_words
+from ppl.data.missing import stand_in
 from ppl.data.read_only import aligned, is_read_only
 from ppl.data.shares import Share
 from ppl.data.values import TO_MODEL, Misfit, Numbers, as_array, pairs, place
@@ -120,8 +121,21 @@ def check_value(
         gap = "" if fault.startswith("[") else " "
         if inputs and (index := FIRST_INDEX.match(fault)):
             where = f"{inputs.place_of(expected.name, int(index[1]) - 1)}: "
-        text = f"{where}{expected.name}{gap}{fault}: {expected.declaration}"
+        hint = hint_for_bounds(value, expected, constraint, args)
+        text = f"{where}{expected.name}{gap}{fault}: {expected.declaration}{hint}"
         raise DataError(text, expected.name, "PPL904")
+
+
+def hint_for_bounds(value: Any, expected: ExpectedData, constraint: Constraint, args: Sequence[Any]) -> str:
+    """What to do about groups that are numbered from 0, and about a number that stands for missing values."""
+    if isinstance(value, Share) or not np.size(value):
+        return ""
+    if own := stand_in(np.asarray(value)):
+        return f"; if {own.value:g} stands for missing values, write NA"
+    lower = dict(zip(constraint.arguments, args, strict=True)).get("lower")
+    if expected.is_int and isinstance(lower, int) and lower == 1 and np.min(value) == 0:
+        return f"; groups are numbered from 1: add 1, as in {expected.name} + 1, or give their names"
+    return ""
 
 
 def fault_in_blocks(

@@ -19,7 +19,7 @@ from ppl.data.missing import complete_rows
 from ppl.data.shares import shared_names
 from ppl.data.values import shape_of
 from ppl.density.conditioning import reader_of
-from ppl.errors import ArgumentError
+from ppl.errors import ArgumentError, DataError
 from ppl.kernel.density.layout import Data, check_sizes, parameter_places, parameters_of
 from ppl.kernel.draws.names import sized
 from ppl.kernel.emit.library import Wrap
@@ -234,15 +234,19 @@ def mapped(d: Data) -> list[NDArray[Any]]:
     return [value for value in vars(d).values() if is_mapped(value)]
 
 
-def as_declared(model: CompiledProgram, inputs: Inputs) -> Inputs:
+def as_declared(model: CompiledProgram, inputs: Inputs, first_fit: bool = False) -> Inputs:
     """The inputs with what the program makes of columns of a table, and words of ints as codes.
 
     A column `Age (years)` is the variable `age_years`. The column of one row is a single number, where that
     is declared; a size that the inputs lack is that of the first variable that is declared with it.
 
     Raises:
-        DataError: a variable has more levels than its bounds allow.
+        DataError: a variable has more levels than its bounds allow, or a table has no rows, which is seldom
+            meant: a fit would sample the prior.
     """
+    if not all(rows.count for rows in inputs.columns.values()):
+        prior = '; to sample the prior give sizes of 0 in JSON or a dict, {"N": 0, "y": []}'
+        raise DataError(f"{inputs.label}: the table has no rows{prior * first_fit}", code="PPL905")
     inputs = coded(with_declared_names(inputs, columns_of(model)), bounds_of(model))
     values = dict(inputs.values)
     for v in model.lowered.data:
@@ -293,7 +297,7 @@ def conditioned(
     inputs = with_declared_names(load_data(data), columns_of(model))
     if missing == "drop":
         inputs = complete_rows(inputs, columns_of(model))
-    inputs = with_sizes(as_declared(model, inputs), bounds_of(model))
+    inputs = with_sizes(as_declared(model, inputs, first_fit=True), bounds_of(model))
     if missing == "model":
         from ppl.density.missing import holes_of, without_holes
 

@@ -5,7 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from ppl.data.blocks import is_mapped
 from ppl.data.levels import Factor
+from ppl.data.missing import stand_in
 from ppl.density.compiled_program import CompiledProgram
 from ppl.density.log_density import LogDensity
 
@@ -16,7 +18,19 @@ def codes(posterior: LogDensity) -> tuple[str, ...]:
     shown = {axis for axes in posterior.labels.dims.values() for axis in axes}
     factors = {name: value for name, value in posterior.data.items() if isinstance(value, Factor)}
     coded = (f"`{name}`: {f.sentence}." for name, f in factors.items() if name not in shown)
-    return (*posterior.notes, *coded)
+    return (*posterior.notes, *stand_ins(posterior), *coded)
+
+
+def stand_ins(posterior: LogDensity) -> Iterator[str]:
+    """A sentence for each variable with a number that may stand for missing values."""
+    for v in posterior.model.lowered.data:
+        value = posterior.d.of(v.name) if (v.dims or v.sizes) and not v.items else None
+        if isinstance(value, np.ndarray) and not is_mapped(value) and (own := stand_in(value)):
+            others = f"the others are from {own.low:g} to {own.high:g}"
+            yield (
+                f"`{v.name}` is {own.value:g} in {own.times} of {value.size} entries, and {others}: if it "
+                "stands for missing values, write NA for it."
+            )
 
 
 def non_centred_forms(model: CompiledProgram) -> tuple[str, ...]:
