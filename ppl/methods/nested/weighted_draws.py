@@ -42,7 +42,7 @@ FEWEST_EFFECTIVE = 0.15
 """The effective draws, as the same share, with which so many more are made that as many count."""
 
 HOPELESS = 0.02
-"""The effective share of the draws of two mixtures below which none is found for many outer coordinates."""
+"""The effective share of the draws of two mixtures below which no better one is found."""
 
 
 class WeightedPoints(NamedTuple):
@@ -167,7 +167,7 @@ def drawn(peak: Peak, mixture: Mixture, own: InnerDraws, n: int, rng: np.random.
         all_rounds = together(rounds, outer)
         if all_rounds.n >= n and is_reliable(all_rounds.weights) and all_rounds.weights.ess >= enough * n:
             break
-        if k and not few and all_rounds.weights.ess < HOPELESS * all_rounds.n:
+        if k and all_rounds.weights.ess < HOPELESS * all_rounds.n:
             break
         mixture = fitted_to(outer_points(rounds, outer), all_rounds.weights, rng, one=k == 0 and left > 0)
     if (

@@ -102,7 +102,7 @@ def test_the_toy_target_has_its_gradient():
 def peak_of(toy):
     start = rng().normal(size=toy.dim)
     structure = structure_of(toy, start, rng())
-    assert structure.outer.tolist() == list(range(1 + COLUMNS))
+    assert structure.outer.tolist() == list(range(1 + toy.columns))
     blocks = Blocks(toy, structure)
     return climb(Marginal(blocks, start[structure.outer], blocks.latent(start[None])[0]))
 
@@ -123,8 +123,9 @@ def test_up_to_80_coordinates_are_outer(columns, blocks):
     assert (found and found.blocks.shape) == blocks
 
 
-def test_two_mixtures_that_miss_the_posterior_are_the_last():
-    peak = peak_of(target())
+@pytest.mark.parametrize("columns", [2, COLUMNS])
+def test_two_mixtures_that_miss_the_posterior_are_the_last(columns):
+    peak = peak_of(target(columns))
     mean, factor = peak.gaussian.mean, peak.gaussian.factor
     beside = one_over(Gaussian(mean + 8 * factor.sum(axis=1), factor))
     found = drawn(peak, beside, given(peak.marginal, beside, 2048, rng()), 2048, rng())
