@@ -24,9 +24,9 @@ from ppl.kernel.language.include import read_source
 from ppl.source import SourceText
 
 Missing = choice("Missing", "refuse", "model", "drop")
-"""What becomes of missing data."""
+"""The treatment of missing data."""
 MissingInSimulations = choice("MissingInSimulations", "refuse", "model")
-"""What becomes of data that are missing where others are simulated."""
+"""The treatment of missing data where others are simulated."""
 
 
 def is_program(path: Path | None) -> Path | None:

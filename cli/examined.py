@@ -1,4 +1,4 @@
-"""What `ppl doctor` finds: at the draws of a file, or of a fit that is made for it."""
+"""The findings of `ppl doctor`: at the draws of a file, or of a fit that is made for it."""
 
 from collections.abc import Sequence
 from dataclasses import replace

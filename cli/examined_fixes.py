@@ -95,7 +95,7 @@ class Trials:
 
 
 def subject(f: Finding) -> tuple[str, str]:
-    """What a finding is of: a statistic, and the variable whose statement changes."""
+    """The subject of a finding: a statistic, and the variable whose statement changes."""
     return f.reference.label, f.change.subject if f.change else ""
 
 

@@ -50,7 +50,7 @@ def fixed(source: SourceText, codes: Collection[str] = ()) -> FixedProgram:
 
 
 def proposals(analysed: Analysis, codes: Collection[str] = ()) -> Iterator[tuple[ModelError | Lint, Fix]]:
-    """What proposes a change of the program's own text, errors first, with the change."""
+    """Findings that propose a change of the program's own text, errors first, with the change."""
     for each in (*analysed.errors, *analysed.lints):
         own = each.fix is not None and each.fix.span.source.name == analysed.source.name
         if own and each.fix and (not codes or each.code in codes):

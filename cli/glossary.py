@@ -12,4 +12,4 @@ _, *PARTS = re.split(
 GLOSSARY: Mapping[str, str] = MappingProxyType(
     {term: " ".join(text.split()) for term, text in zip(PARTS[::2], PARTS[1::2], strict=True)}
 )
-"""What each term means, in a paragraph, with the source where there is one; in alphabetical order."""
+"""The meaning of each term, in a paragraph, with the source where there is one; in alphabetical order."""

@@ -33,7 +33,7 @@ ALL = "ppl.all"
 """Where a context says that help is to list every command."""
 PROGRAMS = (".model", ".stan")
 FITTING = ("fit", "run", "infer", "advi", "vi", "mcmc", "nuts")
-"""What other programs call a fit."""
+"""The names of a fit in other programs."""
 
 
 class ByName(Mapping[str, Any]):
@@ -127,7 +127,7 @@ class Command(click.Command):
 
 
 def what_to_type(word: str, rest: list[str]) -> str:
-    """What to type for a program in the place of a command, or a word that others use for one; "" else."""
+    """The command for a program in the place of a command, or for a word that others use for one; "" else."""
     from ppl.methods.run.settings import ALGORITHMS
 
     if PurePath(word).suffix in PROGRAMS:

@@ -1,4 +1,4 @@
-"""What is left of an internal error: a report file."""
+"""The report file of an internal error."""
 
 import platform
 import sys

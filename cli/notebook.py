@@ -20,7 +20,7 @@ class Refused(PPLError):
         self.text = text or message
 
     def _render_traceback_(self) -> list[str]:
-        """What IPython shows in place of a traceback."""
+        """The text that IPython shows in place of a traceback."""
         return [self.text]
 
 

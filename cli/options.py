@@ -12,7 +12,7 @@ from ppl.files import STDOUT, exists, is_file
 from ppl.results.arguments.of_settings import radius_or_path
 
 STDIN = Path("-")
-"""What standard input is called."""
+"""The name of standard input."""
 OUTPUTS, TEXTS = "ppl.outputs", "ppl.texts"
 """Where a command's context has the options that write files, and those whose text names files to read."""
 CSV = (".csv",)

@@ -69,7 +69,7 @@ class TolerantStream:
 
 
 def _discard_rest(stream: TextIO) -> None:
-    """What is still in the stream's buffer goes nowhere, or Python would fail on it at the very end."""
+    """Discard the stream's buffer, or Python would fail on it at the very end."""
     with suppress(OSError, UnsupportedOperation):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())

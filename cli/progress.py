@@ -1,4 +1,4 @@
-"""What a command shows of its work: on standard error, so that standard output has results alone."""
+"""Progress of a command: on standard error, so that standard output has results alone."""
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager

@@ -1,4 +1,4 @@
-"""What is said at the end of a run."""
+"""The report at the end of a run."""
 
 import math
 import os
@@ -73,7 +73,7 @@ def json_report(fit: Fit, files: Iterable[Path], columns: Sequence[str], style: 
 
 
 ENGINES = {"nuts": "NUTS", "batch": "Short chains of HMC"}
-"""What the engines of `ppl sample` are called."""
+"""The names of the engines of `ppl sample`."""
 
 
 def report_chains(
@@ -134,7 +134,7 @@ def table(
 
 @contextmanager
 def interruptible(output: Path) -> Iterator[list[Checkpoint]]:
-    """What a run came to is not lost in here: where it ends early the message says how to go on.
+    """Save the result of a run that ends early here; the message says how to go on.
 
     Ctrl-C before all is written, and SIGTERM and SIGHUP, end the command with a word and the status that
     shells give them. The journal of a run that is done belongs in the list: where its files cannot be
@@ -189,7 +189,7 @@ def is_resumable(left: Path) -> bool:
 
 
 def quality(fit: Fit) -> str:
-    """What was run, and the ELBO it came to."""
+    """The run, and its ELBO."""
     origin = "found by search" if fit.settings.eta is None else "as given"
     loop = f" after {fit.result.path.iterations} iterations" if fit.result.path.iterations else ""
     eta = f", eta = {fit.eta:g} {origin}" if fit.result.path.iterations and math.isfinite(fit.eta) else ""

@@ -10,9 +10,9 @@ from typing import Any, get_args, get_origin
 import click
 
 KINDS = {int: "an integer", float: "a number"}
-"""What a value that cannot be read is not."""
+"""The values that a type does not read."""
 PLACES = ("exists", "file_okay", "dir_okay", "readable")
-"""What Click's type of paths takes."""
+"""The arguments of Click's type of paths."""
 
 
 class Option:
@@ -101,7 +101,7 @@ def parameter_of(parameter: inspect.Parameter) -> click.Parameter:
 
 
 def type_of(kind: Any, more: dict[str, Any]) -> Any:
-    """What reads a value; the options of types leave `more`."""
+    """The reader of a value; the options of types leave `more`."""
     places = {name: more.pop(name) for name in PLACES if name in more}
     if parser := more.pop("parser", None):
         return parser

@@ -31,7 +31,7 @@ USUAL = (
     *("--data", "--output", "--save-fit", "--resume", "--refresh", "--diagnostic-file"),
     *("--require-converged", "--quiet"),
 )
-"""What `--help` has room for; `ppl docs variational` lists the rest too."""
+"""The options that `--help` has room for; `ppl docs variational` lists the rest too."""
 
 ELSEWHERE = ("data.file", "method", "variational.eta", "variational.adapt.engaged")
 

@@ -71,7 +71,7 @@ def __getattr__(name: str) -> Any:
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """What `%load_ext ppl` calls in IPython and notebooks: there is `%%ppl NAME` from then on."""
+    """Register `%%ppl NAME` in IPython and notebooks, for `%load_ext ppl`."""
     import_module("ppl.cli.notebook").register(shell)
 
 

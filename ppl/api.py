@@ -80,7 +80,7 @@ def members(kind: str) -> list[str]:
 # --- Names of other tools ------------------------------------------------------------------------
 
 NEXT = {"Model": ("Posterior", "condition(data)"), "Posterior": ("Fit", "variational()")}
-"""What is made of a class, and how."""
+"""How objects of a class are made."""
 OF_DRAWS = {
     "save_csvfiles": 'write {thing}.save_csv("output.csv")',
     "diagnose": "write {thing}.judgement",
@@ -147,7 +147,7 @@ ELSEWHERE: Mapping[str, Mapping[str, str]] = {
         "looic": "write -2 * {thing}.elpd",
     },
 }
-"""What to do for names of CmdStanPy, PyStan and other tools."""
+"""The answers to names of CmdStanPy, PyStan and other tools."""
 
 
 def absent(kind: str, name: str, variables: Collection[str] = ()) -> str:

@@ -361,7 +361,7 @@ class Node:
         return new_box(answer, trace, node), each
 
     def _below(self, args: tuple[Array, ...]) -> tuple[Array, Array]:
-        """What `record` gives; where the elements are differentiated again, they stay on their tape."""
+        """The result of `record`; where the elements are differentiated again, they stay on their tape."""
         if self.leading_axes is None or not any(map(isbox, args)):
             answer, each = self.record(args)
             return answer, answer if self.leading_axes is None else each
@@ -483,7 +483,7 @@ def value_and_grad(f: Callable[[Array], Array], x: np.ndarray) -> tuple[float, n
 def values_and_grads(
     f: Callable[[list[Array]], Array], xs: Sequence[np.ndarray], nodes: type[TapeNode] = TapeNode
 ) -> tuple[Array, list[np.ndarray]]:
-    """What `f` gives, and the gradient of the sum of its elements in each of several arrays, by one tape."""
+    """The value of `f` and the gradient of the sum of its elements in each of several arrays, by one tape."""
     value, pull = pullback(f, xs, nodes)
     return value, pull(np.ones(np.shape(value))[()])
 
@@ -502,7 +502,7 @@ def combs(block: int, shape: tuple[int, ...]) -> Iterator[Array]:
 def pullback(
     f: Callable[[list[Array]], Array], xs: Sequence[np.ndarray], nodes: type[TapeNode] = TapeNode
 ) -> tuple[Array, Callable[[Array], list[np.ndarray]]]:
-    """What `f` gives, and what turns an adjoint of that into those of several arrays, by one tape.
+    """The value of `f`, and the function from its adjoint to those of several arrays, by one tape.
 
     `nodes` is the kind of its entries, see `nodes_around`.
     """

@@ -45,7 +45,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class StoredParts:
-    """What is stored of one thing, by name of the part; `digest` is of all that decides what is stored.
+    """The stored parts of one thing, by name; `digest` is of all that decides what is stored.
 
     `title` tells people what that is.
     """
@@ -143,7 +143,7 @@ def put(path: Path, held: bytes) -> None:
 
 
 def regular(path: Path, private: bool = False, size: int | None = None) -> bytes | None:
-    """What a regular file holds; None for a link, a pipe, another's file, or one of another size."""
+    """The content of a regular file; None for a link, a pipe, another's file, or one of another size."""
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     try:
         with open(os.open(path, flags | getattr(os, "O_BINARY", 0)), "rb") as file:

@@ -71,7 +71,7 @@ class Fix:
 
     @property
     def title(self) -> str:
-        """What it does, in a line."""
+        """The effect of the fix, in a line."""
         before, text = in_a_line(self.span.text), in_a_line(self.text)
         if not text:
             return f"Remove `{before}`"

@@ -104,7 +104,7 @@ def refuse_overwriting(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:
 
 
 def _identity(path: Path) -> tuple[Any, ...] | None:
-    """What a file has in common under all its names; None for a device, where nothing is overwritten."""
+    """The identity of a file under all its names; None for a device, where nothing is overwritten."""
     try:
         status = os.stat(path)
     except (OSError, ValueError):
@@ -208,7 +208,7 @@ def remove_stale(target: Path) -> None:
 
 
 def _around(target: Path) -> tuple[str, str]:
-    """What stands before and after the process in a temporary name: file and machine, and the suffix."""
+    """The parts before and after the process in a temporary name: file and machine, and the suffix."""
     machine = crc32(platform.node().encode())
     return f"{target.stem[:MOST_LETTERS]}.{machine:08x}-", f".tmp{target.suffix[-MOST_LETTERS:]}"
 

@@ -14,7 +14,7 @@ from ppl.records import dataclass
 
 @dataclass(frozen=True)
 class ArraySizes:
-    """What arrays take of memory."""
+    """The bytes of arrays."""
 
     unchecked: int = 1 << 24
     """Numbers below which an array is made without a look at what memory there is."""
@@ -65,7 +65,7 @@ def require_room(sizes: Sequence[int], what: str) -> None:
 
 
 def out_of_memory(error: MemoryError) -> str:
-    """What to say of an array that could not be had."""
+    """The message on an array that could not be had."""
     detail = f" {error}." if str(error) else ""
     return f"There is too little memory: {in_bytes(available())} are free.{detail}\nUse fewer draws."
 
@@ -100,14 +100,14 @@ def group_folders(top: Path, list_of_groups: Path) -> Iterator[Path]:
 
 
 def of_group(folder: Path, most: str, used: str, dropped: str) -> int:
-    """What the limit of a control group leaves."""
+    """The bytes that the limit of a control group leaves."""
     lines = (folder / "memory.stat").read_text().splitlines()
     cached = next(int(line.split()[1]) for line in lines if line.startswith(f"{dropped} "))
     return int((folder / most).read_text()) - int((folder / used).read_text()) + cached
 
 
 def of_machine(lines: Iterable[str]) -> int:
-    """What proc_meminfo(5) says can be had without swapping."""
+    """The bytes that can be had without swapping, by proc_meminfo(5)."""
     line = next(line for line in lines if line.startswith("MemAvailable:"))
     return int(line.split()[1]) << 10
 

@@ -78,7 +78,7 @@ class Model(api.Members, compiled_program.CompiledProgram):
         return Posterior(model, d, inputs.values, notes=inputs.notes)
 
     def unread(self, inputs: Inputs) -> Iterator[str]:
-        """What is said of data that go unused as they are parameters."""
+        """The sentence about data that go unused because they are parameters."""
         return unread(inputs, (d.name for d in self.lowered.parameters))
 
     @property

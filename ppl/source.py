@@ -48,7 +48,7 @@ class Span:
 
     @property
     def text(self) -> str:
-        """What stands there."""
+        """The text of the span."""
         lines = [self.source.line(number) for number in range(self.line, self.end_line + 1)]
         lines[-1] = lines[-1][: self.end_column - 1]
         lines[0] = lines[0][self.column - 1 :]

@@ -96,7 +96,7 @@ def array_of(element: Type, dims: int) -> Type:
 
 
 def of_items(t: Type, change: Callable[[Type], Type]) -> Type:
-    """What `change` makes of a type; of a tuple, of every item."""
+    """The type after `change`; of a tuple, that of every item."""
     match t:
         case Tuple(items=items):
             return Tuple(tuple(of_items(item, change) for item in items))
@@ -196,7 +196,7 @@ PICKED_OF_MATRIX: Mapping[tuple[bool, ...], Type] = {
     **dict.fromkeys(((False,), (False, True)), ROW_VECTOR),
     (True, False): VECTOR,
 }
-"""What indices pick of a matrix, by whether its axes stay; else a number."""
+"""The type of a part of a matrix, by whether its axes stay; else a number."""
 
 
 def indexed_type(base: Type, keeps_axis: Sequence[bool]) -> Type:

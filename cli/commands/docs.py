@@ -163,7 +163,7 @@ def write_site(folder: Path, pages: Mapping[str, PageSource], run: bool) -> None
 
 
 def algorithm_page(name: str) -> str:
-    """What an algorithm does, with its source."""
+    """The page of an algorithm, with its source."""
     from ppl.cli.site.reference import source_of
     from ppl.methods.run.settings import ALGORITHMS
 
@@ -174,7 +174,7 @@ def algorithm_page(name: str) -> str:
 
 
 def term_page(name: str) -> str:
-    """What a term means, or what all of them do."""
+    """The meaning of a term, or of all of them."""
     from ppl.cli.glossary import GLOSSARY
 
     terms = GLOSSARY if name == "glossary" else {name: GLOSSARY[name]}
@@ -187,7 +187,7 @@ def filled(text: str, indent: str = "  ") -> str:
 
 
 def stages(of_chains: bool = False) -> str:
-    """What the progress of a fit, or of chains, calls its stages, and what each of them does."""
+    """The stages of the progress of a fit, or of chains, and what each of them does."""
     from ppl.methods.run.phases import OF_CHAINS, OF_FIT, PHASES
 
     about = (

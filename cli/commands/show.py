@@ -13,7 +13,7 @@ FUNCTIONS = "functions"
 
 
 Stage = choice("Stage", "ast", "program", "ir", "python", "plan")
-"""What the compiler makes on its way, in order."""
+"""The stages of the compiler, in order."""
 
 
 def show(
@@ -112,4 +112,4 @@ def show_functions(name: str | None) -> None:
 
 
 LISTS = {FUNCTIONS: show_functions, "phases": show_phases, "forms": show_forms, "passes": show_passes}
-"""What may be asked for in place of a program."""
+"""The tables that may be asked for in place of a program."""

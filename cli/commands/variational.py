@@ -40,7 +40,7 @@ from ppl.results.report.style import USUAL, TableStyle
 from ppl.system.distribution import extra, requirements
 
 COMMAND_CLASS = WithWords
-"""What `cli.group` makes of the function."""
+"""The command that `cli.group` makes of the function."""
 JSON = "json"
 Layout = choice("Layout", *LAYOUTS, JSON)
 Then = choice("Then", "sample")

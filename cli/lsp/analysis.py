@@ -37,7 +37,7 @@ class Analysis:
 
 
 def analysis(source: SourceText) -> Analysis:
-    """What `ppl check` finds, and the tree and facts beside it, for a wrong program too."""
+    """The findings of `ppl check`, and the tree and facts beside them, for a wrong program too."""
     empty = ast.Program(Span(source, 1, 1, 1, 1))
     try:
         files = frozenset({source.name, *(line.source.name for line in expand(source).lines)})

@@ -1,4 +1,4 @@
-"""What may be written at the cursor: words of the grammar, variables in scope, functions, distributions."""
+"""Completions at the cursor: words of the grammar, variables in scope, functions, distributions."""
 
 import re
 from collections.abc import Iterator, Mapping

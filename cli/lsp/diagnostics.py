@@ -10,7 +10,7 @@ from ppl.errors import Fix, ModelError
 from ppl.programs.lints import Lint
 
 UNUSED = ("PPL002", "PPL003")
-"""What editors show faded."""
+"""The codes that editors show faded."""
 
 
 def diagnostics(

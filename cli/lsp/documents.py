@@ -42,7 +42,7 @@ class View:
 
     @property
     def name(self) -> Name | None:
-        """What stands there; in an earlier version the same word there, on its line or where declared."""
+        """The name there; in an earlier version the same word there, on its line or where declared."""
         name = self.analysis.name_at(self.file, self.line, self.column)
         if not self.earlier or (name is not None and name.text == self.word):
             return name

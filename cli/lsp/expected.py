@@ -1,4 +1,4 @@
-"""What the language allows at a place of a program that is being written: words, names, distributions."""
+"""Expected words, names and distributions at a place of a program that is being written."""
 
 import re
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ WORDS = tuple(dict.fromkeys([*BLOCKS, *NAMED, *CONSTRAINED, "array", *KEYWORDS])
 
 
 class NamePlace(Enum):
-    """What a name would be."""
+    """The kind of name that would stand there."""
 
     NOTHING = "no name"
     VALUE = "a variable or a function"
@@ -39,7 +39,7 @@ class NamePlace(Enum):
 
 @dataclass(frozen=True)
 class ExpectedSyntax:
-    """What may follow: `words` of the grammar, `place`, and the block, None between blocks."""
+    """The expected continuation: `words` of the grammar, `place`, and the block, None between blocks."""
 
     words: tuple[str, ...]
     place: NamePlace
@@ -49,7 +49,7 @@ class ExpectedSyntax:
 def expected(
     source: SourceText, offset: int, include_paths: Sequence[str | Path] = ()
 ) -> ExpectedSyntax | None:
-    """What may stand at an offset, whatever stands there or after it; None in a comment or a string.
+    """The expectation at an offset, whatever stands there or after it; None in a comment or a string.
 
     Syntax errors before the place are mended as the parser mends them.
     """

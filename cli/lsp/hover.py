@@ -1,4 +1,4 @@
-"""What the editor shows of the word or the expression under the cursor."""
+"""The text an editor shows for the word or the expression under the cursor."""
 
 from collections.abc import Iterator, Sequence
 
@@ -17,7 +17,7 @@ from ppl.programs.pages import pages
 
 
 def hover(views: Sequence[View]) -> types.Hover | None:
-    """What the first view says that knows something of the place, and the pages of the messages about it."""
+    """The text of the first view that knows the place, and the pages of the messages about it."""
     shown = next((text for view in views if (text := known(view))), None)
     parts = [*([shown] if shown else []), *troubles(views[0])]
     if not parts:
@@ -26,7 +26,7 @@ def hover(views: Sequence[View]) -> types.Hover | None:
 
 
 def known(view: View) -> str | None:
-    """What is known of the name there, or of the word, or of the expression around the place."""
+    """The text on the name there, or on the word, or on the expression around the place."""
     name = view.name
     if name is not None and name.meaning is not None:
         return of_meaning(view.analysis, name)

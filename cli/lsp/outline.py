@@ -46,7 +46,7 @@ def outline(analysed: Analysis, positions: Positions) -> list[types.DocumentSymb
 
 
 def top_names(analysed: Analysis) -> list[Name]:
-    """What the blocks themselves declare, in this file."""
+    """The names that the blocks themselves declare, in this file."""
     around = dict(frames(analysed.program))
     return [
         name

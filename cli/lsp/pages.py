@@ -11,7 +11,7 @@ from ppl.stdlib.reference import meaning, reference, signature
 
 @cache
 def page(word: str) -> str | None:
-    """What is said of a function, a distribution or a constraint; None for any other word."""
+    """The page of a function, a distribution or a constraint; None for any other word."""
     if word in HIGHER_ORDER:
         return higher_order_page(word)
     if word in LAPLACE or word in STATEMENTS:

@@ -1,4 +1,4 @@
-"""What an editor sends, read within limits: a length that no message has ends the server with a sentence."""
+"""Requests of an editor, read within limits: a length that no message has ends the server with a sentence."""
 
 from typing import BinaryIO
 

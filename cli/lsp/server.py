@@ -27,7 +27,7 @@ from ppl.system.distribution import VERSION
 PAUSE = 0.15
 """Seconds without a key until a text is checked."""
 PART = ".stanfunctions"
-"""What the name of a file ends in that is no program: it is checked as part of those that include it."""
+"""The suffix of a file that is no program: it is checked as part of those that include it."""
 
 
 class Server(LanguageServer):
@@ -249,7 +249,7 @@ def changing(server: Server) -> None:
 
 
 def to_rename(ls: Server, uri: str, position: types.Position) -> tuple[View, Name]:
-    """What stands there, in a program without errors: a use in a wrong statement would be missed."""
+    """The name there, in a program without errors: a use in a wrong statement would be missed."""
     if (named := ls.named(uri, position)) is None:
         raise refused("There is no variable or function of the program here.")
     view, name = named

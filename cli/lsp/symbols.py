@@ -135,7 +135,7 @@ def definition(all_names: Sequence[Name], name: Name) -> Name | None:
 
 
 def declaration(name: Name) -> str:
-    """What is declared, as program text: `vector<lower=0>[J] theta;`, `real f(vector x);`."""
+    """The declaration as program text: `vector<lower=0>[J] theta;`, `real f(vector x);`."""
     match name.node:
         case ast.Declaration(type=t, name=text):
             return f"{declared(t)} {text};"

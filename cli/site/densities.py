@@ -32,7 +32,7 @@ class Picture(NamedTuple):
 GROUPS: Mapping[str, Mapping[str, Any]] = tomllib.loads(
     files("ppl.cli.site").joinpath("distributions.toml").read_text("utf-8")
 )
-"""What the site shows of each distribution, by what it is of: a picture, or arguments of an example."""
+"""The display of each distribution on the site: a picture, or arguments of an example."""
 SHOWN = {name: shown for group in GROUPS.values() for name, shown in group.items()}
 PICTURES = {name: Picture(**shown) for name, shown in SHOWN.items() if "curves" in shown}
 """By the name of the distribution; discrete ones at the whole numbers of the interval."""

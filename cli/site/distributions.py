@@ -33,7 +33,7 @@ def link(name: str) -> str:
 
 
 def page(d: Distribution, pictured: Collection[str] = ()) -> Iterator[str]:
-    """What it is, its arguments, log density, moments, picture, functions, an example, and relatives."""
+    """The page: arguments, log density, moments, picture, functions, an example, and relatives."""
     variate, *params = d.args
     yield f"{heading(d.name, 1)}\n\n{prose(d.meaning)}"
     if d.signatures:

@@ -88,7 +88,7 @@ def head_comment(program: str) -> tuple[str, str]:
 
 
 def commands(name: str) -> list[str]:
-    """What writes a model into a folder, fits it, and draws each picture."""
+    """The script that writes a model into a folder, fits it, and draws each picture."""
     exhibit = exhibits()[name]
     fit = ["ppl variational", f"{name}/{name}.model", f"{name}/{name}.data.json", *exhibit.options]
     plots = [

@@ -34,7 +34,7 @@ SUBJECTS = (
 
 
 def subject(code: str) -> MessageSubject:
-    """What a message is about."""
+    """The subject of a message."""
     return [s for s in SUBJECTS if s.first <= code][-1]
 
 

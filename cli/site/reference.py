@@ -86,11 +86,11 @@ OWN: Mapping[str, tuple[str, str]] = {
     "laplace": ("q(u)", "N(u | m, (-H(m)) ^ (-1))"),
     "optimize": ("u", "argmax(log(p(y, x(u))))"),
 }
-"""What is an algorithm's own: its approximation or objective, as two sides of an equation."""
+"""The own part of an algorithm: its approximation or objective, as two sides of an equation."""
 
 
 def algorithms() -> Iterator[str]:
-    """What each is, its source, and the table of settings."""
+    """The meaning of each, its source, and the table of settings."""
     from ppl.methods.run import settings
     from ppl.methods.run.settings import ALGORITHMS
 
@@ -129,7 +129,7 @@ def algorithms() -> Iterator[str]:
 
 
 def source_of(algorithm: str) -> str:
-    """What the room of an algorithm says of it: how it works, and its papers."""
+    """The description of an algorithm in its room: how it works, and its papers."""
     from ppl.methods.recipes import recipe_of
 
     return inspect.getdoc(sys.modules[recipe_of(algorithm).__module__]) or ""

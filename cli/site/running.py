@@ -37,7 +37,7 @@ UNUSED = ("site", "lsp", "vscode")
 
 
 class Output(NamedTuple):
-    """What a block printed, and the pictures that it drew as (name, SVG)."""
+    """The output of a block, and the pictures that it drew as (name, SVG)."""
 
     text: str = ""
     pictures: tuple[tuple[str, str], ...] = ()

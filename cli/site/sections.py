@@ -35,6 +35,6 @@ def sections() -> Mapping[str, str]:
 
 
 def section(word: str) -> str:
-    """What the sections of a heading, or the sections and pages of a word of WORDS, say."""
+    """The text of the sections of a heading, or of the sections and pages of a word of WORDS."""
     places = WORDS.get(word, (word,))
     return "\n\n".join(sections().get(place) or written()[place].text.rstrip() for place in places)

@@ -56,5 +56,5 @@ def build(
 
 
 def quoted(text: str) -> str:
-    """What stands between triple quotes for a text."""
+    """A text as it stands between triple quotes."""
     return text.replace("\\", "\\\\").replace('"', '\\"')

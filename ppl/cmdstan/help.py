@@ -1,4 +1,4 @@
-"""What the executable says of its arguments: usage, help, info."""
+"""The texts of an executable about its arguments: usage, help, info."""
 
 from collections.abc import Collection, Iterator
 

@@ -1,4 +1,4 @@
-"""What an executable written by `ppl build` does: CmdStan's command, from its words to its exit status."""
+"""An executable written by `ppl build`: CmdStan's command, from its words to its exit status."""
 
 import sys
 import time

@@ -66,7 +66,7 @@ def _named(word: str, arguments: Sequence[Argument]) -> Argument | None:
 
 
 def _take(argument: Argument, left: ArgumentWords, prefix: str) -> dict[str, Any]:
-    """What the first word sets, and those after it that belong to it."""
+    """The values that the first word sets, and the words after it that belong to it."""
     name, _, value = left.popleft().partition("=")
     path = prefix + name
     match argument:

@@ -47,7 +47,7 @@ class Clock:
     running: tuple[Timing, ...] = ()
 
     def profile(self, autodiff: bool) -> Callable[[str], AbstractContextManager[None]]:
-        """What takes the place of `profile` in emitted code; a block within itself is not timed again."""
+        """The replacement of `profile` in emitted code; a block within itself is not timed again."""
 
         @contextmanager
         def block(name: str) -> Iterator[None]:

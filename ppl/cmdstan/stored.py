@@ -1,4 +1,4 @@
-"""What `ppl build` stores of a compilation in an executable, so that its runs load no grammar and no checker.
+"""The compilation that `ppl build` stores in an executable, so that its runs load no grammar and no checker.
 
 The `ppl` that built the executable uses it; any other compiles the program, whose text is there too.
 """

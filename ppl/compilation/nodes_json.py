@@ -166,7 +166,7 @@ def _parts(value: Any, path: str, depth: int) -> Iterator[tuple[str, Any]]:
 
 @cache
 def at(place: str) -> Any:
-    """What is found at an address."""
+    """The object at an address."""
     module, _, path = place.partition(":")
     if not module.startswith(ADDRESSED):
         raise ValueError(f"{place} is not in the library")

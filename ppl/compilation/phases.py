@@ -48,14 +48,14 @@ class Compilation:
     without: frozenset[str] = frozenset()
     """Passes that are skipped."""
     library: "Library | None" = None
-    """What the program may call, if that is more than the standard library."""
+    """The names that the program may call, if these are more than the standard library."""
     most_entries: int = MOST_TABLE_ENTRIES
     missing: frozenset[str] = frozenset()
     """Data with missing values, which become parameters."""
     values: Mapping[str, Any] | None = field(default=None, repr=False, compare=False)
     """Values of data, which may decide how discrete parameters are summed out."""
     elimination: Literal["sum", "maximum", "tilted"] = "sum"
-    """What becomes of the values of discrete parameters (`discrete/summing.py`)."""
+    """The treatment of discrete parameters' values (`discrete/summing.py`)."""
     tree: "ast.Program | None" = field(default=None, repr=False)
     """A syntax tree in place of that of the text, made of it by a function of `ppl.structure`."""
     part: ir.Program | None = field(default=None, repr=False)
@@ -63,7 +63,7 @@ class Compilation:
     sharded: bool = False
     """Whether some rows of the data are another process's, so that only sums over rows can be had."""
     record: StoredProgram | None = field(default=None, repr=False, compare=False)
-    """What an executable has stored."""
+    """The parts that an executable has stored."""
     programs: dict[str, ir.Program] = field(init=False, default_factory=dict, repr=False, compare=False)
     codes: dict[str, Code] = field(init=False, default_factory=dict, repr=False, compare=False)
 
@@ -83,7 +83,7 @@ class Compilation:
 
     @cached_property
     def stored(self) -> StoredProgram | None:
-        """What an earlier compilation has stored; None of a library or data of the user's own."""
+        """The parts that an earlier compilation has stored; None of a library or data of the user's own."""
         if self.record is not None:
             return self.record
         if self.library is not None or self.values is not None or self.part is not None or self.sharded:
@@ -168,7 +168,7 @@ class Compilation:
 
     @cached_property
     def factors(self) -> "Factors":
-        """What the statements of the program touch."""
+        """The factors of the program: what its statements touch."""
         from ppl.structure.factors import Factors
 
         return Factors(*self.checked)
@@ -225,7 +225,7 @@ class Compilation:
 
     @cached_property
     def traits(self) -> Traits:
-        """What of the log density decides how it is computed."""
+        """The traits of the log density that decide how it is computed."""
         return self.stored_or("traits", lambda: traits_of(self.program()))
 
     @cached_property

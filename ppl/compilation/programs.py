@@ -1,4 +1,4 @@
-"""What is stored of a compilation, part by part, so that the next one of the same program runs no phase.
+"""The stored parts of a compilation, so that the next one of the same program runs no phase.
 
 A part is the lowered program, the text of a form, or a fact. The user's cache has it under a digest of the
 program with its includes, the settings and the package; an executable of `ppl build` holds its own.

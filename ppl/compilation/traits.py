@@ -1,4 +1,4 @@
-"""What of a program decides how its log density is best computed."""
+"""Traits of a program that decide how its log density is best computed."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -8,7 +8,7 @@ from ppl.kernel.ir.walk import walk
 from ppl.records import dataclass
 
 CALLS = (ir.Apply, ir.CallUser, ir.Index, ir.Gather)
-"""What takes a call each time it is run."""
+"""Nodes that cost a call each time they are run."""
 
 
 @dataclass(frozen=True)

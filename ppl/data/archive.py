@@ -22,7 +22,7 @@ BROKEN = (
     *(ValueError, TypeError, SyntaxError, tokenize.TokenError, struct.error, zlib.error, zipfile.BadZipFile),
     *(EOFError, NotImplementedError, RuntimeError, MemoryError, OverflowError, KeyError, AttributeError),
 )
-"""What the readers of Python and NumPy raise over bytes that are not what they seem to be."""
+"""Exceptions of the readers of Python and NumPy for bytes that are not what they seem to be."""
 
 
 def read_npz(path: Path) -> dict[str, Any]:
@@ -72,7 +72,7 @@ def name_of(info: zipfile.ZipInfo) -> str:
 
 
 def overstated(file: Any, size: int) -> str:
-    """What is wrong with a header before so many bytes in all; "" for an honest one."""
+    """The fault of a header before so many bytes in all; "" for an honest one."""
     version = npy.read_magic(file)
     if version not in HEADERS:
         return f"its format is version {version[0]}.{version[1]}; expected 1.0 or 2.0"

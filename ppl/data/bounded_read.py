@@ -56,7 +56,7 @@ class ReadLimits:
     """Bytes that are read at a time."""
 
     share_of_memory: int = 4
-    """What a file holds may take one part in so many of the memory that is free, as arrays are made of it."""
+    """The largest content of a file, as one part in so many of the free memory: arrays are made of it."""
 
 
 READING = ReadLimits()
@@ -68,7 +68,7 @@ def room() -> int:
 
 
 def read_bytes(path: Path, packed: bool, begins: bytes = b"") -> bytes:
-    """What a file holds, unpacked where it is `packed` by gzip; of another beginning only a first part.
+    """The content of a file, unpacked where it is `packed` by gzip; of another beginning only a first part.
 
     Raises:
         DataError: it holds more than there is room for.

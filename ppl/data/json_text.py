@@ -209,7 +209,7 @@ def decode(text: bytes, here: int, end: int, before: str = "", after: str = "") 
 
 
 def in_words(error: json.JSONDecodeError, piece: str, here: int) -> str:
-    """What is wrong at `here`: a word of R or Python, another that is no number, else what Python says."""
+    """The fault at `here`: a word of R or Python, another that is no number, else what Python says."""
     before, after = DELIMITER.split(piece[:here])[-1], DELIMITER.split(piece[here:])[0]
     word = before + after
     if word in FOREIGN_WORDS:
@@ -227,7 +227,7 @@ def spell_out_inf(piece: str) -> str:
 
 
 def instead(text: bytes, here: int) -> str:
-    """What to do about a sign that begins no value and no name."""
+    """The advice on a sign that begins no value and no name."""
     match text[here : here + 1]:
         case b"}" | b"]" | b"," if text[max(0, here - LITTLE) : here].rstrip().endswith(b","):
             return "; remove the comma before it"

@@ -60,7 +60,7 @@ class Bounds:
 
     @property
     def shared(self) -> str:
-        """What variables with the same levels have in common: the size that bounds them, else the name."""
+        """The group of variables with the same levels: the size that bounds them, else the name."""
         return self.upper if isinstance(self.upper, str) else self.declared.name
 
     @property
@@ -216,7 +216,7 @@ def column_of(series: Any) -> Any:
 
 
 def hint_for_words(value: Any, expected: ExpectedData) -> str:
-    """What to write where words stand for a variable that is declared as numbers without levels."""
+    """The declaration for words in place of numbers without levels."""
     if not (words := words_of(value)) or not words.are_text:
         return ""
     name, n = expected.name, len(words.levels)

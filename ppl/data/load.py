@@ -38,9 +38,9 @@ INSTEAD = {
     "Series": "; write series.to_frame(), or a dict",
     "ndarray": '; name the array, {"y": array}',
 }
-"""What to write for other things that hold data."""
+"""The conversions of other things that hold data."""
 AnyData = Inputs | Mapping[str, Any] | Frame | str | Path
-"""What data may be given as."""
+"""The types in which data may be given."""
 
 
 def load_data(data: Inputs | Mapping[str, Any] | Frame | str | Path) -> Inputs:

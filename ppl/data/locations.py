@@ -38,11 +38,11 @@ class OnDisk:
 
     @property
     def files(self) -> list[Any]:
-        """What `open` and `size` take: the file, or the .parquet files of a folder, which are one table."""
+        """The sources that `open` and `size` take: the file, or the .parquet files of a folder, one table."""
         return sorted(self.path.glob("*.parquet")) if self.is_folder else [self.path]
 
     def open(self, file: Any) -> Any:
-        """What Arrow reads."""
+        """The source that Arrow reads."""
         return file
 
     def size(self, file: Any) -> int:

@@ -42,7 +42,7 @@ def with_arrays(inputs: Inputs, files: Mapping[str, str], own: Own | None = None
 
 
 def _read_for(name: str, file: str, read: Callable[[str], Any]) -> Any:
-    """What a file holds for a variable, which an error then names."""
+    """The content of a file for a variable, which an error then names."""
     try:
         return read(file)
     except DataError as error:
@@ -119,5 +119,5 @@ def _numbers(slices: Iterable[slice]) -> NDArray[np.intp]:
 
 
 def _identity(where: Location, shape: Any) -> str:
-    """What tells a file from others without reading it: shape, and sizes of files."""
+    """The identity of a file without reading it: shape, and sizes of files."""
     return repr((shape, [where.size(file) for file in where.files]))

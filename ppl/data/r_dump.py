@@ -172,7 +172,7 @@ class TokenReader:
             raise self.wrong(too_much(what, self.most), token)
 
     def combined(self) -> Any:
-        """What stands after `c(`, in one row; one value with a name is what R writes for a named number."""
+        """The values after `c(`, in one row; one value with a name is what R writes for a named number."""
         names, parts = self.items()
         if any(isinstance(part, str | list | dict) for part in parts):
             return parts
@@ -186,7 +186,7 @@ class TokenReader:
         return np.concatenate([np.ravel(run, order="F") for run in runs]) if runs else np.zeros(0)
 
     def listed(self) -> list[Any] | dict[str, Any]:
-        """What stands after `list(`: by name where all have one, as the columns of a data frame do."""
+        """The values after `list(`: by name where all have one, as the columns of a data frame do."""
         names, parts = self.items()
         return dict(zip(names, parts, strict=True)) if parts and all(names) else parts
 
@@ -205,7 +205,7 @@ class TokenReader:
         return names, parts
 
     def structure(self) -> Any:
-        """What stands after `structure(`: a value, with the sizes among its attributes."""
+        """The value after `structure(`, with the sizes among its attributes."""
         value = self.value()
         while self.expect(",", ")") == ",":
             attribute = unquoted(self.take()[1])
@@ -234,7 +234,7 @@ class TokenReader:
             depth += (token[1] in OPENING) - (token[1] in CLOSING)
 
     def zeros(self, dtype: Any) -> Any:
-        """What stands after `integer(` and the like: how many zeros."""
+        """The zeros of `integer(` and the like, by their number."""
         token = self.now
         count = self.whole(self.value(), "the number of zeros", token)
         self.expect(")")

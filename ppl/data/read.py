@@ -86,13 +86,13 @@ def renumbered(rows: Numbers | range, sentence: str) -> str:
 
 
 def hint_for_row(inputs: Inputs, expected: ExpectedData, misfit: Misfit) -> str:
-    """What to do about text among the numbers of a column, such as a total or a footnote."""
+    """The advice on text among the numbers of a column, such as a total or a footnote."""
     is_word = WORD_ALONE.search(misfit.found) and expected.name in inputs.columns
     return "; remove the row if it holds no data, or write NA for a missing value" if is_word else ""
 
 
 def column_hint(inputs: Inputs, expected: ExpectedData) -> str:
-    """What to do about a column that is declared as a single number."""
+    """The advice on a column that is declared as a single number."""
     if expected.shape or expected.name not in inputs.columns:
         return ""
     return "; a column has one for each row: remove it, and give the number in its own file"
@@ -141,7 +141,7 @@ def hint_for_bounds(value: Any, expected: ExpectedData, constraint: Constraint, 
 def fault_in_blocks(
     value: Any, expected: ExpectedData, constraint: Constraint, args: Sequence[Any]
 ) -> str | None:
-    """What `constraint.check` says, without an array on disk being in memory as a whole."""
+    """The answer of `constraint.check`, without an array on disk being in memory as a whole."""
     if isinstance(value, Share):
         own = [bound.values if isinstance(bound, Share) else bound for bound in args]
         own = [bound[value.rows] if np.shape(bound) == value.shape else bound for bound in own]

@@ -125,7 +125,7 @@ class _Ipc:
 
 
 def within(batches: Iterable[Any], first: int, rows: slice) -> Iterator[Any]:
-    """What of batches of rows, numbered from `first`, lies among some rows."""
+    """The part of batches of rows, numbered from `first`, that lies among some rows."""
     for batch in batches:
         start, stop = max(rows.start - first, 0), min(rows.stop - first, len(batch))
         if start < stop:

@@ -20,18 +20,18 @@ TO_MODEL = (
     "; --missing drop leaves out such rows of a table, --missing model makes missing values parameters (in "
     'Python missing="drop", "model")'
 )
-"""What to do about a missing value, by the command line and in Python."""
+"""The advice on a missing value, by the command line and in Python."""
 DATES = '; count days, as in frame["{name}"] = (frame["{name}"] - frame["{name}"].min()).dt.days'
-"""What to do about dates."""
+"""The advice on dates."""
 FIGURES = "; write it as 1234.5: no quotes, a decimal point, no sign of thousands or of per cent"
-"""What to do about numbers as other countries and offices write them."""
+"""The advice on numbers as other countries and offices write them."""
 FIGURE = re.compile(r"[+-]?[0-9.]*(,[0-9.]+)+ ?%?|[+-]?[0-9.]+ ?%|[+-]?[0-9]+([.][0-9]+)?")
 UNIT = "; write the number alone, {figure}, and its unit in the name of the column"
-"""What to do about numbers with a unit."""
+"""The advice on numbers with a unit."""
 WITH_UNIT = re.compile(r"(?:[$£€] ?)?([+-]?[0-9]+(?:[.][0-9]+)?) ?[^\d,:;/.]*")
 BOUNDED = re.compile(r"[<>≤≥] ?([+-]?[0-9.]+)")
 LIMIT = "; it is censored: keep such rows apart, and add `target += normal_lcdf(limit | mu, sigma);` for them"
-"""What to do about values below a limit of detection."""
+"""The advice on values below a limit of detection."""
 MISSING_WORDS = ("", "NA", "N/A", "NULL", "null", "None")
 MISSING_TYPES = ("NAType", "NaTType")
 """Those of pandas beside None and nan."""
@@ -150,7 +150,7 @@ def _opened(value: Any) -> Any:
 
 
 def _as_numpy(value: Any) -> Numbers:
-    """What is an array or can be made one, NumPy's booleans as 0 and 1: a comparison of columns is data."""
+    """An array, or a value as one, NumPy's booleans as 0 and 1: a comparison of columns is data."""
     array: Numbers = np.asanyarray(value)
     return array.astype(np.int32) if array.dtype.kind == "b" else array
 
@@ -193,7 +193,7 @@ def number(name: str, leaf: Any, k: int, shape: tuple[int, ...]) -> float:
 
 
 def hint_for_text(leaf: Any) -> str:
-    """What to do about text that holds a number."""
+    """The advice on text that holds a number."""
     text = leaf.strip() if isinstance(leaf, str) else ""
     if FIGURE.fullmatch(text):
         return FIGURES

@@ -12,7 +12,7 @@ from ppl.stdlib.functions.operators import LARGEST_INT
 FUNCTIONS = ("log", "log10", "log2", "log1p", "exp", "expm1", "sqrt", "abs")
 """Functions with the same name in NumPy and in the language."""
 NAMESPACE = {name: getattr(np, name) for name in FUNCTIONS} | {"np": np, "numpy": np}
-"""What a formula may call, for formulae."""
+"""The functions that a formula may call, for formulae."""
 
 ATOMIC = 10
 """A level of binding above those of all operators."""

@@ -78,7 +78,7 @@ class Program:
 
     @cached_property
     def unit(self) -> float:
-        """What priors of coefficients are in: the sd of the outcome, or 1 on a link's scale."""
+        """The unit of priors of coefficients: the sd of the outcome, or 1 on a link's scale."""
         return float(np.std(self.y)) if self.family.in_units else 1.0
 
     @cached_property
@@ -95,7 +95,7 @@ class Program:
     # --- Declarations ----------------------------------------------------------------------------
 
     def about(self, label: str, incomplete: int) -> Iterator[str]:
-        """What the program is of: all rows of the data but the incomplete ones."""
+        """The rows that the program is of: all rows of the data but the incomplete ones."""
         yield self.terms.formula
         yield f"Written by `ppl new --formula` for {len(self.terms.frame)} rows of {label}."
         if incomplete:
@@ -134,7 +134,7 @@ class Program:
         return line(f"array[{n}] int {name};" if name in coding.ints else f"vector[{n}] {name};")
 
     def codes_of(self, name: str) -> str:
-        """What the numbers of a column of words stand for."""
+        """The levels that the numbers of a column of words stand for."""
         is_binary = name in self.terms.coding.binary or (name == self.terms.outcome and self.family.is_binary)
         levels = self.terms.coding.levels.get(name, ())
         return ", ".join(f"{code} is {level}" for code, level in enumerate(levels, int(not is_binary)))

@@ -15,7 +15,7 @@ from ppl.records import dataclass
 from ppl.stdlib.functions.operators import LARGEST_INT
 
 PROPORTIONS = ("p", "prop", "proportion")
-"""What formulae calls successes among trials."""
+"""The name of formulae for successes among trials."""
 CODES_A_LEVEL = 3
 """Numbers of groups up to as many times the number of groups are taken for codes 1, 2, ..."""
 
@@ -56,7 +56,7 @@ class GroupEffect:
 
 @dataclass(frozen=True, eq=False)
 class Terms:
-    """What a formula says of its data.
+    """The columns that a formula reads.
 
     `trials` is the number of trials of a binomial outcome, a column or a number.
     """

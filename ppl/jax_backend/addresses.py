@@ -19,7 +19,7 @@ BETWEEN_TRIES = 0.1
 WAIT = 60_000
 """Milliseconds in which every process says where it is."""
 AT = "ppl/at/"
-"""What each says, in the runtime's store."""
+"""The entry of each process in the runtime's store."""
 
 
 def listen_on_reachable_address(state: Any) -> None:

@@ -10,7 +10,7 @@ from ppl.arrays import Array
 from ppl.jax_backend.namespace import is_float, is_traced
 
 Shared = tuple[Sequence[Array], Sequence[Array]]
-"""What a function of the program gets from its solver beside its point: floats and others."""
+"""The arguments of a function of the program beside its point: floats and others."""
 
 
 def as_array(x: Any) -> Array:

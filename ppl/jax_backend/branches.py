@@ -129,7 +129,7 @@ class Side:
 
 
 def _cond(test: Array, then: Side, otherwise: Side, floats: Any, others: Any) -> list[Array]:
-    """What the side gives that is taken, with derivatives of that side alone."""
+    """The value of the side that is taken, with derivatives of that side alone."""
 
     def value(*args: Any) -> Any:
         return jax.lax.cond(args[0], then, otherwise, *args[1:])

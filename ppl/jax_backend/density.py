@@ -24,7 +24,7 @@ AnyFunction = Callable[..., Any]
 
 
 class Functions(ABC):
-    """What is compiled of a log joint of (shape, jacobian, arguments, u); the first two are in the code.
+    """Compiled functions of a log joint of (shape, jacobian, arguments, u); the first two are in the code.
 
     `profile` says how: LARGE_ARRAYS where they are, FAST for a single fit where they are small.
     """

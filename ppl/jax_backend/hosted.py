@@ -37,7 +37,7 @@ def hosted(f: Callable[..., np.ndarray], args: Sequence[Array]) -> Array:
 
 
 def traced_bits(x: Array) -> Array:
-    """What has 64 bits as two numbers of 32, along one more axis; a complex number by its parts; the rest as
+    """Values of 64 bits as two numbers of 32, along one more axis; a complex number by its parts; the rest as
     it is."""
     if x.dtype.kind == "c":
         parts = traced_bits(jnp.stack([x.real, x.imag], axis=-1))

@@ -132,4 +132,4 @@ VALUES: Mapping[Callable[..., Array], Callable[..., Array]] = {
     incomplete_beta.upper.value: lambda xp, a, b, x, y: jnp.exp(beta_tail(xp, b, a, y, x)[0]),
     incomplete_beta.slope.value: lambda xp, a, b, x, y, k: beta_tail(xp, a, b, x, y)[1][k],
 }
-"""What compiled code computes in place of the values of the library, which are SciPy's."""
+"""The replacements of compiled code for functions of the library, which are SciPy's."""

@@ -1,4 +1,4 @@
-"""What launchers of several processes say of a process by variables of the environment.
+"""Processes by launchers of several, as variables of the environment describe them.
 
 Slurm's srun; mpiexec and mpirun of Open MPI, or of MPICH and its kin (PMI), as PBS and others start them;
 torchrun. A batch script itself is no process of theirs, nor is a single process.
@@ -44,7 +44,7 @@ PORTS = range(61440, 65536)
 
 
 def launched(environment: Mapping[str, str]) -> Launch | None:
-    """What a launcher said, or None for a process on its own.
+    """The process as a launcher describes it, or None for a process on its own.
 
     Raises:
         InferenceError: no variable says on which host the first process runs.

@@ -26,7 +26,7 @@ from ppl.jax_backend.incomplete import VALUES
 from ppl.jax_backend.lapack import in_turn
 
 UNTRACEABLE = (jax.errors.TracerArrayConversionError, jax.errors.ConcretizationTypeError, AttributeError)
-"""What a function in plain NumPy raises when it is given a tracer; the last, where JAX lacks a function."""
+"""Exceptions of functions of plain NumPy for a tracer; the last, where JAX lacks a function."""
 
 
 def is_traced(x: Any) -> bool:

@@ -52,7 +52,7 @@ WAITS = Times()
 FAILED = 3
 """The exit status of a process that ends because another did: that of a fit that failed."""
 ENDED, ON = "ppl/ended/", "ppl/on/"
-"""What processes say of themselves in the runtime's store: why they end early, and where they run."""
+"""The entries of processes in the runtime's store: why they end early, and where they run."""
 
 
 def connect(coordinator: str | None, processes: int | None, process: int | None) -> bool:
@@ -178,7 +178,7 @@ def number(key: str) -> int:
 
 @contextmanager
 def without_standard_output() -> Iterator[None]:
-    """What libraries print on standard output, where results belong, goes nowhere."""
+    """Discard what libraries print on standard output, where results belong."""
     sys.stdout.flush()
     saved, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
@@ -196,7 +196,7 @@ def is_first() -> bool:
 
 
 def from_first(text: str | None) -> str | None:
-    """What process 0 has, on all."""
+    """The value of process 0, on all."""
     if jax.process_count() == 1:
         return text
     encoded = np.frombuffer((text or "").encode(), np.uint8)

@@ -23,7 +23,7 @@ from ppl.records import dataclass
 from ppl.source import Span
 
 UNTRACEABLE = (NotTraceable, PPLError, IndexError, TypeError, ValueError, AttributeError, NotImplementedError)
-"""What tracing a program raises that does with numbers what JAX cannot."""
+"""Exceptions from tracing a program that does with numbers what JAX cannot."""
 
 BatchSizes = tuple[tuple[int, int], ...]
 """Numbers of points to evaluate together, the best first, and how large an array for all of them may be.
@@ -153,7 +153,7 @@ class CompiledTarget(OfPosterior):
         return run._replace(**ahead._asdict())
 
     def _at_each(self, function: Any, us: Floats, sizes: BatchSizes) -> Floats:
-        """What it gives for each row, in batches of the first size that may be, or of one.
+        """The values for each row, in batches of the first size that may be, or of one.
 
         The last batch is filled up by its first point.
         """
@@ -166,7 +166,7 @@ class CompiledTarget(OfPosterior):
         return np.concatenate(values)[: len(us)] if values else np.zeros(0)
 
     def _of_each(self, function: Any, parts: list[Floats], size: int) -> list[Floats]:
-        """What it gives for each batch; in threads, which compiled code leaves to run beside each other.
+        """The values for each batch; in threads, which compiled code leaves to run beside each other.
 
         The first batch is alone, for it may have to be compiled.
         """

@@ -1,4 +1,4 @@
-"""What JAX cannot trace, and the watch that emitted code is traced under."""
+"""Functions that JAX cannot trace, and the watch that emitted code is traced under."""
 
 import sys
 from collections import Counter
@@ -109,7 +109,7 @@ def cannot_print(*args: Any) -> None:
 
 
 def replacements(trace: TracedRun) -> dict[str, Callable[..., Any]]:
-    """What takes the place of functions of `lib`, by name."""
+    """The replacements for functions of `lib`, by name."""
     return {
         "branch": trace.branches.branch,
         "loop": trace.branches.loop,

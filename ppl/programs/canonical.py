@@ -1,4 +1,4 @@
-"""What `stanc --canonicalize` changes beside the layout: parentheses that change nothing are left out."""
+"""Changes of `stanc --canonicalize` beside the layout: parentheses that change nothing are left out."""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise

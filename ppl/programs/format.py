@@ -23,7 +23,7 @@ INDENT_OF_A_LEVEL = 2
 END = Token("end", "")
 OPEN_BRACE, CLOSE_BRACE = Token("sign", "{"), Token("sign", "}")
 CANONICAL = ("parentheses", "braces")
-"""What may change beside the layout: parentheses that are not needed go, one statement gets braces."""
+"""Permitted changes beside the layout: parentheses that are not needed go, one statement gets braces."""
 
 
 def format_program(

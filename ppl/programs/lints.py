@@ -1,4 +1,4 @@
-"""What is said of a program that is correct but may not do what was meant.
+"""Lints: notes on a program that is correct but may not do what was meant.
 
 Each lint follows Stan's "pedantic mode" (Stan User's Guide, "Using the Stan compiler") where that has it.
 """

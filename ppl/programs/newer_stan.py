@@ -1,4 +1,4 @@
-"""What of a program an older CmdStan lacks: notes of `ppl check --stan-version` and `--pedantic`.
+"""Features of a program that an older CmdStan lacks: notes of `ppl check --stan-version` and `--pedantic`.
 
 Versions: Stan Functions Reference ("Available since"), release notes of stanc3.
 """
@@ -62,7 +62,7 @@ def newer_than(version: int, program: ast.Program, facts: Facts) -> Iterator[Lin
 
 
 def needs(node: ast.Node, facts: Facts) -> Iterator[tuple[str, int, Span]]:
-    """What a node uses, since which minor version Stan has it, and where."""
+    """The feature that a node uses, since which minor version Stan has it, and where."""
     match node:
         case ast.Call(name=name) | ast.Tilde(distribution=name) if not is_own(name, node, facts):
             yield from called(name, node, facts)

@@ -14,7 +14,7 @@ from ppl.source import SourceText, Span
 Stmts = tuple[ast.Statement, ...]
 AnyTree = TypeVar("AnyTree")
 Part = ast.Expr | str | Stmts
-"""What stands for a word of a template: an expression, another name, or for `word();` statements."""
+"""A replacement for a word of a template: an expression, another name, or statements for `word();`."""
 
 
 @cache

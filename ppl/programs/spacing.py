@@ -90,7 +90,7 @@ class Piece:
 
 @dataclass
 class OpenBrackets:
-    """What is open at a token: brackets, each with the token before it, and in each the `?` without `:`."""
+    """Brackets open at a token, each with the token before it, and in each the `?` without `:`."""
 
     brackets: list[tuple[str, str]] = field(default_factory=list)
     waiting: list[int] = field(default_factory=lambda: [0])

@@ -39,7 +39,7 @@ def fix(rule: Rule, stop: Stop, words: dict[str, str]) -> Fix | None:
 
 
 def closers(stop: Stop) -> str:
-    """What closes all that is open, braces on lines of their own."""
+    """The brackets that close all that is open, braces on lines of their own."""
     signs = [CLOSING[opened] for opened, _ in reversed(stop.open)]
     return "".join(f"\n{sign}" if sign == "}" else sign for sign in signs)
 

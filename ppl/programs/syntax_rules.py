@@ -105,7 +105,7 @@ def advice(stop: Stop, groups: dict[str, str]) -> str:
 
 
 def meant(stop: Stop, groups: dict[str, str]) -> str:
-    """What a word was meant for: a block, a statement, a type, an operator; empty if nothing is like it."""
+    """The word that was meant: a block, a statement, a type, an operator; empty if nothing is like it."""
     if not stop.open:
         return nearest(groups.get("name", ""), BLOCKS, ROUGHLY_LIKE) or ""
     word = groups.get("word", "")

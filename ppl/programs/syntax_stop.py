@@ -143,7 +143,7 @@ class Stop:
 
     @cached_property
     def expected(self) -> str:
-        """What could have stood there, in words."""
+        """The words that could have stood there."""
         words, left = [], set(self.accepts)
         for word, members in GROUPS.items():
             if KEYS[word] in left:

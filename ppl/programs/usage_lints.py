@@ -51,7 +51,7 @@ def is_proper(t: ast.DeclaredType) -> bool:
 
 
 def given_a_density(program: ast.Program, facts: Facts) -> Symbols:
-    """What stands on the left of a `~`, before the bar of a density, or is added to the target as it is."""
+    """Left sides of `~`, variates of densities, and terms that are added to the target as they are."""
     given: Symbols = set()
     for node in statements((*program.transformed_parameters, *program.model)):
         match node:
@@ -86,7 +86,7 @@ def with_sources(program: ast.Program, facts: Facts, names: Symbols) -> Symbols:
 
 
 def symbols(root: ast.Node | Iterable[ast.Node], facts: Facts) -> Symbols:
-    """What is declared here, or the variables that occur here."""
+    """The variables that are declared or occur here."""
     if isinstance(root, ast.Declaration):
         return {facts.symbols[root]}
     return {facts.symbols[v] for v in variables(root) if v in facts.symbols}

@@ -1,1 +1,1 @@
-"""What a fit leaves behind: draws, files, summaries."""
+"""Results of a fit: draws, files, summaries."""

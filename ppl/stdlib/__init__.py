@@ -1,1 +1,1 @@
-"""What a program may call: one record a word, read by checker, emitter, tests and `ppl show`."""
+"""The names that a program may call: one record a word, read by checker, emitter, tests and `ppl show`."""

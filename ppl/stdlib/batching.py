@@ -1,4 +1,4 @@
-"""What a loop that became arrays computes with: index sets, and values along the axis of a batch.
+"""Index sets, and values along the axis of a batch: the functions that a loop as arrays computes with.
 
 A batch is an axis of its values, after `outer` others: that of many draws, or none.  Positions in it count
 from 1, as all indices of the language.
@@ -286,4 +286,4 @@ def last(xp: Namespace, after: Array, outer: int = 0) -> Array:
 
 
 WITH_OUTER = frozenset({spread, spread_ints, sum_entries, before, last, of_sizes})
-"""What takes `outer`."""
+"""The functions that take `outer`."""

@@ -1,4 +1,4 @@
-"""What a program may call: every name with its overloads, of the standard library and a user's records.
+"""The names that a program may call with their overloads: the standard library and a user's records.
 
 The tables of the standard library are imported when a program is checked.
 """

@@ -44,7 +44,7 @@ def _after(xp: Namespace, weights: Array) -> Array:
 
 
 def _sums(xp: Namespace, weights: Array, x: Array) -> Array:
-    """What each entry gets of those before it."""
+    """The contribution to each entry of those before it."""
     return xp.np.einsum("...tk,...tk->...t", weights, _before(xp, x, np.shape(weights)[-1]))
 
 

@@ -12,12 +12,12 @@ from ppl.records import dataclass
 
 OF_NUMBER, OF_ELEMENTS, OF_VECTOR = "variance", "variance of each element", "covariance"
 SIZES = {"N": "the sum of the counts", "K": "the number of rows"}
-"""What a formula names that is no argument of its density."""
+"""The names in a formula that are no arguments of its density."""
 
 
 @dataclass(frozen=True)
 class Moments:
-    """What is expected of a variate, in the arguments of its density.
+    """Expected values of a variate, in the arguments of its density.
 
     mean, variance  `if_mean` and `if_variance` are conditions under which each is finite; `second` is what
                     the second is

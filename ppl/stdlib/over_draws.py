@@ -1,4 +1,4 @@
-"""What is computed of many draws at once, beside what batching.py has: the axis of the draws stands first."""
+"""Functions of many draws at once, beside those of batching.py: the axis of the draws stands first."""
 
 from typing import Any
 

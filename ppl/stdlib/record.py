@@ -1,4 +1,4 @@
-"""What one word of the standard library is: the records that checker, emitter, laws and `ppl show` read.
+"""Records of one word of the standard library, which checker, emitter, laws and `ppl show` read.
 
 Implementations take the namespace `xp` first.  A value is an ndarray with array axes first (an array of
 vectors is (N, K)), a row vector has one axis like a vector, an int is a Python int or integer ndarray.
@@ -65,7 +65,7 @@ class DensityParts:
 
 @dataclass(frozen=True)
 class Relation:
-    """What an rng asks of one argument in view of the others.
+    """A condition that an rng puts on one argument in view of the others.
 
     The argument `name` must be `must_be`, in words; `holds(*args)`, with broadcasting, says where it is.
     """

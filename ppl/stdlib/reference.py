@@ -1,4 +1,4 @@
-"""What the records say of a word, as text: signatures, meaning, and the code that computes it."""
+"""The records of a word as text: signatures, meaning, and the code that computes it."""
 
 import inspect
 import math
@@ -107,7 +107,7 @@ def formula_lines(formula: str, indent: str = "  ") -> Iterator[str]:
 
 
 def of_draws(d: Distribution) -> Iterator[tuple[str, str]]:
-    """What only the rng asks of its arguments."""
+    """Conditions that only the rng puts on its arguments."""
     yield from (
         (name, SUPPORTS[support].must_be) for name, support in d.rng_args if (name, support) not in d.args
     )
@@ -127,7 +127,7 @@ def constraint_page(c: Constraint) -> Iterator[str]:
 
 
 def constraint_example(c: Constraint, described: ConstraintPage) -> Iterator[str]:
-    """What the map makes of a few numbers."""
+    """Images of a few numbers under the map."""
     u = free_example(c, described)
     free = u if c.free_shape(described.shape) else u[0]
     x, log_jacobian = c.constrain(NUMPY, free, described.shape, *described.arguments)
@@ -151,7 +151,7 @@ def numbers(x: Any) -> str:
 
 
 def where(lines: list[str], overloads: tuple[Overload, ...] | list[Overload]) -> Iterator[str]:
-    """What the classes in `lines` stand for, and where the overloads are computed."""
+    """The classes that `lines` names, and where the overloads are computed."""
     used = [name for name in CLASSES if any(name in WORDS.findall(line) for line in lines)]
     if used:
         yield from ("", *(f"  {name:8} {CLASSES[name]}" for name in used))

@@ -78,7 +78,7 @@ class Signature:
 
 @dataclass(frozen=True)
 class Callee:
-    """What a name in a call stands for."""
+    """The function or distribution that a name in a call stands for."""
 
     name: str
     kind: CalleeKind

@@ -39,7 +39,7 @@ class Support:
 
 
 def fault(support: Support, value: Any) -> str:
-    """What is wrong with the first that lies outside, and where: "[3] is -1, but must be positive"."""
+    """The fault of the first that lies outside, and its place: "[3] is -1, but must be positive"."""
     inside = np.asarray(support.contains(value))
     if support.axes == 0:
         return first_element(np.asarray(value), inside, support.must_be) or ""

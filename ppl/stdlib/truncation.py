@@ -1,4 +1,4 @@
-"""What `T[lower, upper]` adds to a density.  Reference manual, "Truncated distributions".
+"""The term that `T[lower, upper]` adds to a density.  Reference manual, "Truncated distributions".
 
 Each function is given the variate, the bounds and the log probabilities of the bounds, elementwise, and
 returns minus the log normaliser for each element; -inf where the variate lies outside.

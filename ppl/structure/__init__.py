@@ -1,1 +1,1 @@
-"""What is independent given what: rewritings of programs by the terms of their target and what each reads."""
+"""Independence: programs rewritten by the terms of their target and the variables that each term reads."""

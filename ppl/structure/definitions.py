@@ -1,4 +1,4 @@
-"""What the variables of a program are computed of: their definitions, and the values that these read."""
+"""Definitions of the variables of a program, and the values that these read."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -86,7 +86,7 @@ def readings(e: ast.Expr, facts: Facts) -> Iterator[ast.Expr]:
 
 
 def root(e: ast.Expr) -> ast.Expr:
-    """What is indexed."""
+    """The variable that is indexed."""
     while isinstance(e, ast.Indexed):
         e = e.base
     return e

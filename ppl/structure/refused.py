@@ -1,4 +1,4 @@
-"""What programs are refused for: each a sentence with the place, and what to write."""
+"""Reasons to refuse programs: each a sentence with the place, and what to write."""
 
 from ppl.errors import ModelError
 from ppl.records import dataclass

@@ -1,4 +1,4 @@
-"""What pip installs: its name, where `ppl` on PyPI belongs to another project, its version and its extras."""
+"""The distribution of pip: its name, where `ppl` on PyPI is another project, its version and its extras."""
 
 import atexit
 import json
@@ -47,7 +47,7 @@ EXTRAS = {
 
 
 def requirements(extra: str) -> tuple[str, ...]:
-    """What to give to pip for an extra, from where this package came.
+    """The argument of pip for an extra, from where this package came.
 
     In a checkout that is `-e` and its folder, of a wheel its file, of a repository its address (PEP 610);
     else, or where that is gone, the packages themselves: the name of this one may not be on the index.

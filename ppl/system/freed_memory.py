@@ -12,7 +12,7 @@ from ppl.system.threads import cores_of
 
 @dataclass(frozen=True)
 class MallocLimits:
-    """What glibc learns from a freed block; see malloc_trim(3) and M_MMAP_THRESHOLD in mallopt(3)."""
+    """The settings of glibc's freed blocks; see malloc_trim(3) and M_MMAP_THRESHOLD in mallopt(3)."""
 
     largest_learnt: int = 32 << 20
     """Bytes of the largest freed block from which it learns that blocks of its size come and go: 32 MB."""

@@ -135,7 +135,7 @@ class Case:
 
     @property
     def result(self) -> Match:
-        """What the checker makes of a call with these types."""
+        """The checker's choice for a call with these types."""
         call = choose(Callee(self.name, "function", self.record, (self.overload,)), self.types)
         assert call is not None
         return call
@@ -145,7 +145,7 @@ class Case:
         return [i for i, t in enumerate(self.types) if element_type(t) != INT]
 
     def call(self, xp: Namespace, *free: Any) -> Any:
-        """What the overload gives."""
+        """The value of the overload."""
         args = [d.into(xp, x) for d, x in zip(self.domains, free, strict=True)]
         return self.overload.impl(xp, *args)
 

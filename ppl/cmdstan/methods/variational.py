@@ -72,7 +72,7 @@ def _table(refresh: int) -> Listener:
 
 
 def settings_of(arguments: ArgumentValues) -> dict[str, Any]:
-    """What the given arguments say of Settings; like CmdStan, `eta` counts when the search is off."""
+    """The Settings by the given arguments; like CmdStan, `eta` counts when the search is off."""
     searched = arguments.get("variational.adapt.engaged", True)
     return {
         **{

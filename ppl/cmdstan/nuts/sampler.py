@@ -162,7 +162,7 @@ class Sampler:
         self.step = search.mean if search.count else self.step
 
     def sampled(self) -> Sampled:
-        """What the chain has come to."""
+        """The draws of the chain so far."""
         states = [each.state for each, _ in self.past]
         us, momenta, gradients = (
             np.array(rows, dtype=float).reshape(len(states), self.system.target.dim)

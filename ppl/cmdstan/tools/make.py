@@ -1,4 +1,4 @@
-"""What the makefile calls to make an executable of a program, in place of a C++ compiler."""
+"""The compiler that the makefile calls: an executable of a program, without C++."""
 
 from argparse import ArgumentParser
 from collections.abc import Sequence

@@ -287,7 +287,7 @@ def seen(scaled: Scaled, rng: np.random.Generator, by: Gaussian | None = None) -
 
 
 def missed_by(scaled: Scaled, rng: np.random.Generator) -> MissedRegions:
-    """What q, which is standard here, does not reach; nor do its images, where the posterior has some."""
+    """The mass that q, which is standard here, and its images, if there are some, do not reach."""
     one = scaled.target
     images, whole = (one.images, one.target) if isinstance(one, OneImage) else (None, one)
     signs = near_images(whole, Gaussian(scaled.centre, scaled.factor), images, rng.spawn(1)[0])

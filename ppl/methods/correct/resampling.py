@@ -8,7 +8,7 @@ from ppl.methods.numerics.log_sums import log_sum_exp
 
 
 def effective_size(log_weights: Floats) -> float:
-    """What weighted draws are worth: (sum w)^2 / sum w^2 of the weights whose logarithms are given, (n,)."""
+    """The effective number of weighted draws, (sum w)^2 / sum w^2, of logarithms of weights (n,)."""
     return float(np.exp(2 * log_sum_exp(log_weights) - log_sum_exp(2 * log_weights)))
 
 

@@ -19,7 +19,7 @@ from ppl.records import dataclass, replace
 
 @dataclass(frozen=True)
 class ErrorSources:
-    """What a mean over n draws is in error by, beside their number; each array (n,), or empty for none.
+    """Sources of error of a mean over n draws, beside their number; each array (n,), or empty for none.
 
     `weights` are the shares of the draws in the weight of all that they were resampled from, `chain` numbers
     the chain that each is of, `moves` are what weights p/q would add to the share 1/n of each. `between` is

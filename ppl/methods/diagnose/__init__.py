@@ -1,1 +1,1 @@
-"""What a fit is worth: Pareto k-hat, R-hat, other modes, the verdict."""
+"""The quality of a fit: Pareto k-hat, R-hat, other modes, the verdict."""

@@ -1,4 +1,4 @@
-"""What can be said of a fit after the event: is it close enough to the target, and had it finished rising?"""
+"""Diagnostics after a fit: is it close enough to the target, and had it finished rising?"""
 
 import math
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ TINY = 1e-300
 
 @dataclass(frozen=True)
 class Trend:
-    """What the ELBO gained over the second half of its trace, in nats, and the standard error of that."""
+    """The gain of the ELBO over the second half of its trace, in nats, and its standard error."""
 
     gain: float
     se: float

@@ -13,7 +13,7 @@ class Level(StrEnum):
 
     @property
     def of_poor(self) -> str:
-        """What a short description of a result adds if its draws are poor, else ""."""
+        """The addition to a short description of a result if its draws are poor, else ""."""
         return " of a poor fit" if self is Level.POOR else ""
 
     @property

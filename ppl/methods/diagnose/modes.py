@@ -1,4 +1,4 @@
-"""What of the posterior q knows nothing of: other modes, a narrow peak inside it, mass far beyond its tails.
+"""Mass of the posterior that q misses: other modes, a narrow peak inside it, mass far beyond its tails.
 
 Paths of L-BFGS from afar end in Gaussians, as Pathfinder's do; what matters is the share of the posterior's
 mass that lies under one of them and not where q does, estimated by importance sampling from both.  Such a
@@ -129,7 +129,7 @@ class Mode:
 
 @dataclass(frozen=True)
 class MissedRegions:
-    """What q does not reach: other modes, and Gaussians over the rest of the mass, in coordinates where q is
+    """The mass that q does not reach: other modes, and Gaussians over the rest, in coordinates where q is
     standard."""
 
     modes: tuple[Mode, ...] = ()
@@ -152,7 +152,7 @@ def find_missed_regions(
     near: Sequence[Gaussian] = (),
     put_back: Callable[[Floats], Floats] = as_they_are,
 ) -> MissedRegions:
-    """What there is beside q, whose draws are given in coordinates where it is standard.
+    """The mass beside q, whose draws are given in coordinates where it is standard.
 
     Modes are also looked for from Gaussians `near` them. Where the target has images, q has draws in all, and
     points are `put_back` into that about zero.

@@ -15,7 +15,7 @@ def are_alike(ess: float, n: int) -> bool:
 
 
 class PsisLimits(NamedTuple):
-    """What the tail of importance ratios must have for its shape to be fitted."""
+    """The size of the tail of importance ratios from which its shape is fitted."""
 
     fewest_tail_draws: int = 5
     """Ratios in the tail that the generalised Pareto distribution is fitted to."""

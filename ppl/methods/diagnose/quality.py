@@ -1,4 +1,4 @@
-"""What is known of the quality of a fit, which the rules of the verdict judge."""
+"""Measures of the quality of a fit, which the rules of the verdict judge."""
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from ppl.records import dataclass, field
 
 @dataclass(frozen=True, repr=False)
 class Quality:
-    """What is known of the quality of a fit.
+    """Measures of the quality of a fit.
 
     `khat` is the shape of the tail of p/q at `n` draws of q, and `ess` what these are worth once weighted;
     `khats` (dim,) is the same for the mean of each coordinate where the draws are q's (else `khat`), `shifts`

@@ -59,7 +59,7 @@ def uniformity(ranks: Ints, largest: int) -> Uniformity:
 
 
 def shape_of(ranks: Ints, largest: int) -> str:
-    """What the histogram looks like, in words, and what that says of the posterior draws."""
+    """The shape of the histogram, in words, and what that says of the posterior draws."""
     n, share = len(ranks), RANK_TEST.outer_share
     low = int((ranks < share * (largest + 1)).sum())
     high = int((ranks >= (1 - share) * (largest + 1)).sum())

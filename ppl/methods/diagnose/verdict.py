@@ -21,7 +21,7 @@ from ppl.methods.numerics.quantiles import quantiles
 
 
 class Verdict(Quality):
-    """What is known of the quality of a fit, and what it says: level, reasons, advice."""
+    """The verdict on the quality of a fit: level, reasons, advice."""
 
     def __repr__(self) -> str:
         weighed = f"k-hat of q {self.khat:.2f}, effective sample size {self.ess:.0f} of {self.n}"

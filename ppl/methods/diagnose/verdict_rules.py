@@ -1,4 +1,4 @@
-"""What stands against a fit: one rule a finding, and the table of rules that a verdict goes through.
+"""Findings against a fit: one rule a finding, and the table of rules that a verdict goes through.
 
 A rule looks at what is known of the fit and yields nothing, or how far the fit can still be believed, why,
 and what to try next.  Every bound of the verdict stands here, with what it bounds.
@@ -22,7 +22,7 @@ from ppl.methods.moves.ending import MOVES
 
 
 class VerdictBounds(NamedTuple):
-    """What a fit must have to be good, or usable."""
+    """The limits within which a fit is good, or usable."""
 
     good_khat: float = 0.5
     """Draws of q are those of the posterior where k-hat is below this, as in Yao et al. (2018); from there on

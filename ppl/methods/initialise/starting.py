@@ -52,7 +52,7 @@ class Start:
 
     @property
     def state(self) -> "StartState":
-        """What a journal keeps of it."""
+        """The part of it that a journal stores."""
         at = (self.target.centre, self.target.factor) if isinstance(self.target, Scaled) else ()
         return StartState(self.point, at, self.params, self.metric, self.note, self.outcome)
 

@@ -101,7 +101,7 @@ class Dense:
 
 
 Curvature = LimitedMemory | Dense
-"""What the last steps tell of the inverse Hessian."""
+"""The inverse Hessian by the last steps."""
 
 
 class Iterate(NamedTuple):

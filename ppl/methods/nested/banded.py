@@ -10,7 +10,7 @@ from ppl.floats import Floats
 from ppl.late import lapack
 
 FIRST_RIDGE = 1e-6
-"""What is added first to the diagonal of a matrix that is not positive definite, beside its largest entry."""
+"""The first addition to the diagonal of a matrix that is not positive definite, beside its largest entry."""
 RIDGE_FACTOR = 10.0
 """By how much more is added until it is."""
 MOST_RIDGES = 10

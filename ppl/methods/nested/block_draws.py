@@ -194,7 +194,7 @@ class BlockDraws:
 
 
 def by_block(values: Floats, *shape: int) -> Floats:
-    """What trends say of each block (n, g, *shape), of values (n, k)."""
+    """The trends of each block (n, g, *shape), of values (n, k)."""
     return values.reshape(len(values), -1, *shape)
 
 

@@ -96,7 +96,7 @@ CONDITIONAL = ConditionalLimits()
 
 
 class Totals(NamedTuple):
-    """What grids tell of n x g blocks: log integrals over z (n, g), means (n, g, w), Cholesky factors of
+    """Moments by grids of n x g blocks: log integrals over z (n, g), means (n, g, w), Cholesky factors of
     covariances (n, g, w, w), the largest log ratio (n, g) to the Student's t with these, which proposes
     draws that are not normal, and for single variables where each begins and ends, (n, g, 2).
     """
@@ -194,7 +194,7 @@ def on_grid(basis: Polynomials, coefficients: Floats) -> Iterator[Floats]:
 
 
 def totals_of(basis: Polynomials, heights: Floats) -> Totals:
-    """What log densities (k, m, g) on the grid tell."""
+    """The moments by log densities (k, m, g) on the grid."""
     w, shape = basis.width, heights.shape[1:]
     peaks = heights.max(axis=0)
     heights = heights - peaks

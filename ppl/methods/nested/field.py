@@ -47,7 +47,7 @@ class FieldModeLimits(NamedTuple):
     """
 
     falls_off: float = 0.25
-    """What a step then gains, as a share of what the one before gained."""
+    """The gain of a step, as a share of that of the one before."""
 
     kept_within: float = 0.02
     """How far from where it was computed such a Hessian is that of the mode, in sds: differences of log
@@ -83,7 +83,7 @@ class Fields:
 
     @cached_property
     def shared(self) -> Target | None:
-        """What computes once what depends on the outer coordinates alone.
+        """A cache of what depends on the outer coordinates alone.
 
         It has a run of the code for each outer point, and is worth that where gradients work through much.
         """

@@ -1,4 +1,4 @@
-"""What is drawn of blocks or a field given the outer coordinates."""
+"""Draws of blocks or a field given the outer coordinates."""
 
 from typing import NamedTuple
 

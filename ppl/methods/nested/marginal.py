@@ -58,7 +58,7 @@ class ClimbLimits(NamedTuple):
 CLIMB = ClimbLimits()
 
 Inner = Blocks | Fields
-"""What is integrated out."""
+"""The coordinates that are integrated out."""
 
 
 @dataclass(frozen=True)
@@ -208,7 +208,7 @@ class Seen(NamedTuple):
 
 
 def differences(marginal: Marginal, directions: Floats) -> Seen | None:
-    """What is seen at the centre and to both sides along directions (d, d); None where it is not finite."""
+    """Values at the centre and to both sides along directions (d, d); None where one is not finite."""
     d, inner = marginal.dim, marginal.inner
     costly = inner if isinstance(inner, Fields) and inner.is_costly else None
     first, second = np.triu_indices(d, 1) if costly else np.zeros((2, 0), dtype=np.intp)

@@ -1,4 +1,4 @@
-"""What outer coordinates are drawn by: a mixture over their marginal density by Laplace's approximation."""
+"""The proposal of outer coordinates: a mixture over their marginal density by Laplace's approximation."""
 
 from dataclasses import replace
 from typing import NamedTuple
@@ -75,7 +75,7 @@ class OuterLimits(NamedTuple):
 OUTER = OuterLimits()
 
 Mixture = StudentTs | SkewedTs
-"""What outer coordinates are drawn by."""
+"""The proposal of outer coordinates."""
 
 
 def mixture_over(peak: Peak, rng: np.random.Generator) -> Mixture | None:

@@ -30,7 +30,7 @@ from ppl.records import dataclass, replace
 
 
 class StructureLimits(NamedTuple):
-    """What is looked for."""
+    """The structure to be looked for."""
 
     most_outer: int = 80
     """Coordinates that others may be independent given: so many a Student's t is fitted to."""

@@ -100,7 +100,7 @@ class WeightedPoints(NamedTuple):
 
 
 InnerDraws = BlockDraws | FieldDraws
-"""What draws of the rest are made by."""
+"""The conditionals that draws of the rest are made by."""
 
 
 def given(marginal: Marginal, mixture: Mixture, n: int, rng: np.random.Generator) -> InnerDraws:
@@ -241,7 +241,7 @@ def round_of(
 def draws_at(
     marginal: Marginal, own: InnerDraws, outer: Floats, least: Floats, rng: np.random.Generator
 ) -> tuple[Floats, Floats, Floats, Floats, NDArray[np.bool_]]:
-    """What a Round has of points, but for the mixture; none where the marginal seems to be below `least`."""
+    """A Round of points without the mixture; none where the marginal seems to be below `least`."""
     inner = marginal.inner
     given_ = own.draws(outer, least, rng)
     log_p, rows = np.full(len(outer), -np.inf), given_.complete

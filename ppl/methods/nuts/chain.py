@@ -22,7 +22,7 @@ from ppl.records import dataclass
 from ppl.system.distribution import extra, requirements
 
 STATISTICS = ("logp", "mean_tree_accept", "step_size", "depth", "n_steps", "diverging", "energy")
-"""What nutpie calls the columns of `Draws.statistics`."""
+"""The names that nutpie gives the columns of `Draws.statistics`."""
 STEPS, DIVERGING, DEPTH = (STATISTICS.index(name) for name in ("n_steps", "diverging", "depth"))
 
 

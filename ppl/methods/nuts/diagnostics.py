@@ -42,7 +42,7 @@ CHAINS = ChainBounds()
 
 @dataclass(frozen=True)
 class Judged:
-    """What chains say of themselves.
+    """Diagnostics of chains.
 
     `names` are the columns that R-hat and the effective sample sizes, bulk and tail, each (columns,), are of;
     `divergent` and `deepest` count transitions that diverged and those that reached the maximum tree depth;
@@ -66,7 +66,7 @@ class Judged:
         return max((level for level, _ in self.findings()), key=FROM_BEST.index, default=Level.GOOD)
 
     def findings(self) -> Iterator[tuple[Level, str]]:
-        """What is found against the draws, each with its weight and what to do."""
+        """The findings against the draws, each with its weight and what to do."""
         total = self.chains * self.draws
         if self.draws and not np.isfinite(self.rhats).any():
             yield Level.UNKNOWN, "R-hat takes four draws a chain, finite and not all the same"
@@ -142,7 +142,7 @@ def higher(delta: float) -> str:
 def judged(
     names: Sequence[str], draws: Floats, divergent: Floats, depths: Floats, max_depth: int, delta: float = 0.8
 ) -> Judged:
-    """What is known of draws (chains, draws, columns); `divergent` and `depths` are (chains, draws)."""
+    """The diagnostics of draws (chains, draws, columns); `divergent` and `depths` are (chains, draws)."""
     chains, count, _ = draws.shape
     bulk, tail, r_hat = by_columns(agreement, draws).T
     counts = (int(np.sum(divergent)), int(np.sum(depths >= max_depth)))

@@ -1,1 +1,1 @@
-"""What is maximised: the target, its coordinates, the ELBO."""
+"""The objective: the target, its coordinates, the ELBO."""

@@ -75,7 +75,7 @@ def _at_start(target: Target, start: Start, context: Context) -> tuple[Refined, 
 
 
 def _on_fixed_draws(target: Target, start: Start, context: Context) -> tuple[Refined, Path] | None:
-    """What the third stage finds from the start, if `auto` moves draws from it, which need not be exact.
+    """The result of the third stage from the start, if `auto` moves draws from it, which need not be exact.
 
     Where the start lies so far out that it does not come to an end, the loop comes first.
     """
@@ -91,7 +91,7 @@ def _on_fixed_draws(target: Target, start: Start, context: Context) -> tuple[Ref
 
 
 def _optimised(target: Target, start: Start, context: Context) -> tuple[Refined, Path]:
-    """What the loop and the third stage find."""
+    """The result of the loop and the third stage."""
     settings = context.settings
     parts, etas = partial(_parts, settings, start.family), etas_of(settings, "advi", start.scaled)
     # Where a refinement follows, a choice made by luck does no harm, and the search may cost less.

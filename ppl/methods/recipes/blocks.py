@@ -54,7 +54,7 @@ MOST_CORRELATED = 100
 MOST_DRAWN_GRADIENTS = 200_000
 """Gradients of draws by blocks, about: chains of all parameters seldom take more."""
 NESTED_STEPS = 3
-"""What is reported of: the mode of the outer coordinates, a mixture over them, the draws."""
+"""The parts of the report: the mode of the outer coordinates, a mixture over them, the draws."""
 
 
 class BlockFit(NamedTuple):

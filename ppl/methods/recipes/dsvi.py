@@ -23,7 +23,7 @@ from ppl.methods.run.settings import Settings
 DSVI_STAGES = 20
 """Stages of equal length."""
 DSVI_FACTOR = 0.95
-"""What the step size is multiplied by after each."""
+"""The factor of the step size after each."""
 DSVI_SCALE_RATE = 0.1
 """The step of the scales C, in units of that of the means: slower steps for C than for mu."""
 

@@ -1,4 +1,4 @@
-"""What recipes with noisy steps have in common: a start, a search for a step size, and the loop."""
+"""The common part of recipes with noisy steps: a start, a search for a step size, and the loop."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -81,7 +81,7 @@ def path_without_steps(start: Start, q: Refined) -> Path:
 
 
 class LoopResult(NamedTuple):
-    """What the second stage leaves: the choice of a step size, the state at the end, and how it ended."""
+    """The end of the second stage: the choice of a step size, the state, and how it ended."""
 
     search: EtaSearch
     run: Run

@@ -50,7 +50,7 @@ def _reasons(chosen: Settings) -> Iterator[str]:
 
 
 def _of_no_use(chosen: Settings) -> Iterator[str]:
-    """What does not apply to an algorithm without stochastic steps."""
+    """The settings that do not apply to an algorithm without stochastic steps."""
     for part in ("estimator", "step_rule", "stop"):
         if (value := getattr(chosen, part)) is not None:
             yield f"{chosen.algorithm} takes no stochastic steps; {part} = {value!r} does not apply to it."

@@ -1,4 +1,4 @@
-"""What a recipe leaves, and how it is made from the q that was found."""
+"""The result of a recipe, and how it is made from the q that was found."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -102,7 +102,7 @@ class Path:
 
 @dataclass(frozen=True)
 class Result:
-    """What a run leaves.
+    """The result of a run.
 
     `family` and `params` (size,) are q itself, `mean_u` (dim,) its mean. `draws_u` (draws, dim) are the
     draws; `log_p`, `log_q` and `log_g` (draws,) are the log densities there of the target, of q, and of what

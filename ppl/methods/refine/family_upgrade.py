@@ -1,4 +1,4 @@
-"""What the importance ratios of a q decide: that the Gaussian at the start will do, or what else is done.
+"""Decisions by the importance ratios of a q: that the Gaussian at the start will do, or what else is done.
 
 Where draws are moved from q, nothing else. Otherwise mean-field is fitted again in coordinates of its own,
 for as long as it rises; full rank from there, where it did worse. Where draws are corrected q need not stay
@@ -57,7 +57,7 @@ class UpgradeLimits(NamedTuple):
     """Evaluations of the ELBO that a maximisation in d dimensions is taken to cost, on 4 d draws."""
 
     least_rise: float = 1.0
-    """What a second maximisation of mean-field must gain, in nats."""
+    """The least gain of a second maximisation of mean-field, in nats."""
 
     most_maximisations: int = 4
     """Maximisations of mean-field."""

@@ -1,4 +1,4 @@
-"""What every stage of a fit is given beside its target."""
+"""The context of every stage of a fit, beside its target."""
 
 from ppl.kernel.advi import context
 from ppl.methods.run.settings import Settings

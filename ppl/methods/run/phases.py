@@ -8,7 +8,7 @@ from ppl.methods.run.settings import Settings
 
 
 class About(NamedTuple):
-    """What a stage usually costs, in proportion to the others where all come, and what it does."""
+    """The usual cost of a stage, in proportion to the others where all come, and what it does."""
 
     cost: float
     does: str

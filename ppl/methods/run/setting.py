@@ -1,4 +1,4 @@
-"""What is known of a setting beside its type and default: one record a field of `Settings`."""
+"""The record of a setting beside its type and default: one record a field of `Settings`."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -105,7 +105,7 @@ class Starts(InitialValues):
 
 Kind = Whole | Positive | Probability | OneOf | Switch | VariableName | InitialValues
 OF_TYPE: Mapping[Any, Kind] = {bool: Switch(), int: Whole(1), float: Positive(), str: VariableName()}
-"""What a setting of a type takes if its field says no other kind."""
+"""The kind of values of a setting of a type if its field says no other."""
 
 
 def kind_of(hint: Any) -> Kind:

@@ -60,7 +60,7 @@ ALGORITHMS: dict[Algorithm, str] = {
     "dsvi-ard": "The same with automatic relevance determination",
     "ssvb": "Stochastic search variational Bayes",
 }
-"""What each algorithm is."""
+"""The meaning of each algorithm."""
 
 
 class Checked:
@@ -76,7 +76,7 @@ class Checked:
 
 @settings
 class StochasticSettings:
-    """What algorithms that take stochastic steps are told."""
+    """Settings of algorithms that take stochastic steps."""
 
     algorithm: Algorithm = setting("Algorithm", default="auto", path="variational.algorithm", usual=True)
     """"auto" finds a q, mean-field where that fits and full rank where it does not, and corrects its draws
@@ -150,7 +150,7 @@ class StochasticSettings:
 
 @settings
 class CorrectionSettings:
-    """What becomes of the draws of a q."""
+    """The treatment of the draws of a q."""
 
     correct: bool | None = setting(
         "Correct draws towards the posterior.", default=None, unset="with auto", usual=True
@@ -172,7 +172,7 @@ class CorrectionSettings:
 
 @settings
 class ModeSettings:
-    """What the search for a mode is told."""
+    """Settings of the search for a mode."""
 
     marginal: str | None = setting("Parameter that optimize marginalises.", default=None)
     """The unconstrained parameter that `optimize` integrates out (Type-II maximum likelihood)."""
@@ -183,7 +183,7 @@ class ModeSettings:
 
 @settings
 class RunSettings:
-    """What every algorithm is told."""
+    """Settings of every algorithm."""
 
     runs: int = setting("Independent runs; the best is used.", default=1, usual=True)
     """Independent runs, in parallel, with the seeds that follow `seed`; the one with the best ELBO is kept
@@ -203,7 +203,7 @@ class RunSettings:
     """
 
     backend: Backend = setting("Backend", default="auto", usual=True)
-    """What computes the log density; "auto" for the faster of the two."""
+    """The backend of the log density; "auto" for the faster of the two."""
 
     device: Device = setting("Device of JAX", default="cpu")
 
@@ -283,13 +283,13 @@ class SampleSettings(Checked):
     """How deep the tree of a trajectory may grow: 2^max_depth leapfrog steps at most."""
 
     engine: Engine = setting("Sampler", default="nuts", usual=True)
-    """What draws: NUTS by nutpie, or many short chains of HMC in lockstep, without nutpie. There each chain
+    """The engine: NUTS by nutpie, or many short chains of HMC in lockstep, without nutpie. There each chain
     is several short ones, one after the other; the warmup ends once they are stationary, after `num_warmup`
     moves at most.
     """
 
     backend: Backend = same(RunSettings, "backend", default="auto")
-    """What computes the log density; "auto" for JAX where it is there and can run the program, for batches
+    """The backend of the log density; "auto" for JAX where it is there and can run the program, for batches
     where it is faster.
     """
 

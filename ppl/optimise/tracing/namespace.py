@@ -93,8 +93,8 @@ def same_mask(x: Array) -> Array:
     return x.value
 
 
-def must_be(mask: Array, found: Array) -> None:
-    if not np.array_equal(mask, found):
+def must_be(mask: Array, values: Array) -> None:
+    if not np.array_equal(mask, values):
         refuse()
 
 

@@ -1,4 +1,4 @@
-"""What `ppl explain` knows: a page for each code, with a wrong and a right example.
+"""The pages of `ppl explain`: one for each code, with a wrong and a right example.
 
 The pages of a hundred codes are one Markdown file; an example is fenced as `wrong` or `right`, data as JSON.
 """

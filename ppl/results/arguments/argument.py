@@ -1,4 +1,4 @@
-"""What an argument of a run can be: a value, a group of arguments, a choice between groups."""
+"""Kinds of arguments of a run: a value, a group of arguments, a choice between groups."""
 
 import operator
 import re

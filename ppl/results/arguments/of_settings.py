@@ -75,7 +75,7 @@ def radius_or_path(text: str) -> float | str:
 
 
 def _none(known: Setting) -> Any:
-    """What stands for None."""
+    """The values that stand for None."""
     return {Whole: 0, Positive: 0.0}.get(type(known.kind), "")
 
 

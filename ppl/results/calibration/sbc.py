@@ -229,7 +229,7 @@ def draws_of(posterior: Any, settings: SbcSettings, seed: int) -> Floats:
 
 
 def identity(simulations: Simulations, settings: SbcSettings) -> dict[str, Any]:
-    """What the ranks of a file belong to: program, simulator, data, algorithm, seed, number of draws."""
+    """The identity of the ranks of a file: program, simulator, data, algorithm, seed, number of draws."""
     missing = {f"{name} missing": places for name, places in simulations.missing.items()}
     return {
         "program_sha256": program_hash(simulations.model.source.text),

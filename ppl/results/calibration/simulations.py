@@ -27,7 +27,7 @@ REPORTED = 50
 """Draws of the prior between two reports."""
 
 UNDRAWN = -(2**31)
-"""What an int is to which nothing was assigned."""
+"""The value of an int that nothing was assigned to."""
 
 
 @dataclass(frozen=True, eq=False)

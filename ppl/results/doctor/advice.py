@@ -1,4 +1,4 @@
-"""What to write in the program: its own statement with something more in it."""
+"""Advice on the program: its own statement with something more in it."""
 
 from collections.abc import Iterable, Iterator, Mapping
 

@@ -1,4 +1,4 @@
-"""What a finding says to write, as a sentence and as changes of the program's text."""
+"""The proposal of a finding, as a sentence and as changes of the program's text."""
 
 import re
 from collections import Counter
@@ -42,7 +42,7 @@ class Change:
 
     @property
     def subject(self) -> str:
-        """What the statement is of."""
+        """The variable that the statement is of."""
         return self.old.left
 
     @property

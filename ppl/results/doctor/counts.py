@@ -81,7 +81,7 @@ def dispersion(o: ObservedOutcome) -> Finding | None:
 
 
 def overdispersed(s: Statement) -> Change | str:
-    """What to write for a distribution with a dispersion of its own."""
+    """The change to a distribution with a dispersion of its own."""
     match s.distribution:
         case "poisson" | "poisson_log":
             phi, name = s.fresh("phi"), s.distribution.replace("poisson", "neg_binomial_2")

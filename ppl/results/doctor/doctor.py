@@ -48,7 +48,7 @@ TIERS = (
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Examination:
-    """What `doctor` found: `findings`, possible causes first, and `notes` on what it could not examine.
+    """The result of `doctor`: `findings`, possible causes first, and `notes` on what it could not examine.
 
     `verdict` is that of the fit in words, `level` in a word.
 

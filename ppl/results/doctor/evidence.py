@@ -1,4 +1,4 @@
-"""What the checks look at: the data, draws of the posterior, replicated data, columns beside them."""
+"""Input of the checks: the data, draws of the posterior, replicated data, columns beside them."""
 
 from collections.abc import Callable, Mapping
 from functools import cached_property

@@ -12,7 +12,7 @@ from ppl.source import SourceText
 
 
 class Reference(NamedTuple):
-    """What a picture shows: a distribution (n,), most often of a statistic over replications, and a value."""
+    """A picture's content: a distribution (n,), most often of a statistic over replications, and a value."""
 
     label: str
     observed: float

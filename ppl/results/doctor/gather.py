@@ -1,4 +1,4 @@
-"""What the checks look at, of a posterior and draws of it."""
+"""The input of the checks, from a posterior and draws of it."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any

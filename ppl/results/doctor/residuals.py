@@ -34,7 +34,7 @@ def standardised(x: Floats) -> Floats:
 
 
 def direction(x: Floats, q: Floats) -> Floats | None:
-    """What `q` does not explain of x (n,), of length 1; None if it explains all."""
+    """The residual of x (n,) given `q`, of length 1; None if `q` explains all."""
     x = standardised(x)
     left = x - q @ (q.T @ x)
     length = float(np.linalg.norm(left))
@@ -42,7 +42,7 @@ def direction(x: Floats, q: Floats) -> Floats | None:
 
 
 def unexplained(scores: Floats, q: Floats) -> Floats:
-    """What a basis q (n, k) does not explain of scores (draws, n), scaled."""
+    """The residuals of scores (draws, n) given a basis q (n, k), scaled."""
     return scaled(scores - (scores @ q) @ q.T)
 
 

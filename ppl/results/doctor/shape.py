@@ -35,7 +35,7 @@ def outliers(o: ObservedOutcome) -> Finding | None:
 
 
 def heavy_tailed(s: Statement) -> Change | str:
-    """What to write for a distribution with heavier tails."""
+    """The change to a distribution with heavier tails."""
     if s.distribution != "normal":
         return f"Look at these rows, or give `{s.text}` a distribution with heavier tails."
     nu = s.fresh("nu")
@@ -61,7 +61,7 @@ def family(o: ObservedOutcome) -> Finding | None:
 
 
 def skewed(o: ObservedOutcome) -> Change | str:
-    """What to write for skewed data."""
+    """The change for skewed data."""
     s, more = o.statement, " `ppl explain PPL033` lists more."
     if o.y.min() > 0:
         return positive(o) + more
@@ -75,7 +75,7 @@ def skewed(o: ObservedOutcome) -> Change | str:
 
 
 def positive(o: ObservedOutcome) -> str:
-    """What to write for skewed data that are positive."""
+    """The change for skewed data that are positive."""
     s = o.statement
     if s.distribution not in SYMMETRIC:
         return f"Choose another distribution of positive values, such as `{s.left} ~ gamma(alpha, beta);`."

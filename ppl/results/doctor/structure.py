@@ -1,4 +1,4 @@
-"""What the mean leaves out: groups, predictors, interactions, curvature, order; and what the scale does."""
+"""Structure that the mean leaves out: groups, predictors, interactions, curvature, order; and the scale."""
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations

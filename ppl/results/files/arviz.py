@@ -69,7 +69,7 @@ def inference_data(
 
 
 def attributes(about: Mapping[str, str]) -> dict[str, str]:
-    """What a group of draws says of itself, under ArviZ's names where it has some."""
+    """The attributes of a group of draws, under ArviZ's names where it has some."""
     return {"inference_library": "ppl", "inference_library_version": VERSION, **about}
 
 

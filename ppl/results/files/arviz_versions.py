@@ -1,4 +1,4 @@
-"""What differs between ArviZ 0.2x, which has InferenceData, and ArviZ 1, which has xarray's DataTree."""
+"""Differences between ArviZ 0.2x, which has InferenceData, and ArviZ 1, which has xarray's DataTree."""
 
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec

@@ -17,7 +17,7 @@ PARTS = ("major", "minor", "patch")
 
 @dataclass(frozen=True)
 class Config:
-    """What was run: the program's name, the values given (see `arguments`), and when, "" for not saying.
+    """The run: the program's name, the values given (see `arguments`), and when, "" for not saying.
 
     A file that does not say when has the same bytes each time.  `parameters` tells readers of the file
     which of its columns the parameters are, `about` what came of the run (provenance.entries); CmdStan says
@@ -49,7 +49,7 @@ class NestedSettings(dict[str, Any]):
 
 @dataclass(frozen=True)
 class Metadata:
-    """What was run, by CmdStan's names.
+    """The run, by CmdStan's names.
 
     `cmdstan_config` is the content of its `_config.json`, `["random"]["seed"]` or `["seed"]`; `stan_vars`
     the shape of each variable by name.

@@ -25,11 +25,11 @@ ABOUT = "fit__"
 
 
 About = Mapping[str, str]
-"""What a file says of its fit, by name (provenance.entries)."""
+"""The entries of a file about its fit, by name (provenance.entries)."""
 
 
 class FitToSave(Protocol):
-    """What a file of draws has of a fit."""
+    """The members of a fit that a file of draws has."""
 
     @property
     def column_names(self) -> tuple[str, ...]: ...
@@ -120,7 +120,7 @@ DrawsWriter = Callable[[FitToSave, BinaryIO, str], None]
 WRITERS: Mapping[str, DrawsWriter] = {".npz": _table, ".nc": _netcdf, ".parquet": _table}
 EXTRAS = {".nc": "arviz", ".parquet": "parquet"}
 PACKAGES = {".nc": ("xarray", "h5netcdf", "h5py"), ".parquet": ("pyarrow",)}
-"""What the extras install that the writers import."""
+"""The packages that the writers import, by the extras that install them."""
 
 
 def require_packages(path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What a file of draws says of the fit that they come from."""
+"""The provenance of draws in a file: the fit that they come from."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any

@@ -68,12 +68,12 @@ class DrawsFile:
 
     @property
     def provenance(self) -> Provenance | None:
-        """What the file says of the fit that its draws come from; None where it says nothing."""
+        """The provenance of the file's draws; None where it says nothing."""
         return read_entries(self.config)
 
     @property
     def labels(self) -> Labels:
-        """What the indices of columns stand for."""
+        """The levels that indices of columns stand for."""
         return labels_in(self.config)
 
     @property
@@ -222,7 +222,7 @@ def _numbers(path: Path, header: list[str], places: list[int], rows: Iterator[st
 
 
 def _no_numbers(header: list[str], places: list[int], block: list[str], before: int) -> Iterator[str]:
-    """What to say of each cell that is no number."""
+    """The fault of each cell that is no number."""
     for number, row in enumerate(block, before + 1):
         cells = row.removesuffix("\n").split(",")
         for k in places:

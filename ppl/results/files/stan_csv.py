@@ -25,7 +25,7 @@ TITLES = {
     "dense_e": "Elements of inverse mass matrix:",
     "unit_e": "No free parameters for unit metric",
 }
-"""What CmdStan writes above each kind of metric."""
+"""The heading that CmdStan writes above each kind of metric."""
 
 NO_TIMES = ((0.0, "Warm-up"), (0.0, "Sampling"), (0.0, "Total"))
 

@@ -1,4 +1,4 @@
-"""What a program says of its data at draws of its parameters: the log likelihood of each row."""
+"""The log likelihood of each row of the data at draws of a program's parameters."""
 
 import math
 from collections.abc import Mapping, Sequence

@@ -62,7 +62,7 @@ class Chains(VariablesOfDraws):
     interrupted: bool = False
     notes: tuple[str, ...] = ()
     backend: str = ""
-    """What computed the log density, "autograd" or "jax", by choice or by backend = "auto"."""
+    """The backend of the log density, "autograd" or "jax", by choice or by backend = "auto"."""
 
     def __repr__(self) -> str:
         name, (_, columns) = self.posterior.source.name, self.draws().shape
@@ -230,8 +230,8 @@ class Chains(VariablesOfDraws):
         names, at = self._columns(vars)
         rows = np.concatenate([table.rows[:, at] for table in self.tables])
         rows, shown_as = transformed(rows, transform)
-        found = self._summarised(names, rows, TableStyle(interval, hdi, sig_figs))
-        return replace(found, transform=shown_as)
+        summary = self._summarised(names, rows, TableStyle(interval, hdi, sig_figs))
+        return replace(summary, transform=shown_as)
 
     def _summarised(self, columns: Sequence[str], rows: Floats, style: TableStyle) -> ChainSummary:
         summary = summary_of_chains(columns, rows.reshape(len(self.tables), -1, len(columns)), style)
@@ -241,7 +241,7 @@ class Chains(VariablesOfDraws):
 
     @property
     def about(self) -> dict[str, str]:
-        """What every file of these draws says of them."""
+        """The entries of every file of these draws."""
         return {
             "sample_verdict": self.level.value,
             "sample_judgement": self.judgement,

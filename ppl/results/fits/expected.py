@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Summarise = Callable[[Sequence[str], Floats, TableStyle], Summary]
 """The summary of named columns of draws (draws, columns)."""
 Axis = Sequence[str] | None
-"""What the places of an axis are called; None for their numbers, from 1."""
+"""The names of the places of an axis; None for their numbers, from 1."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -62,7 +62,7 @@ class ExpectedValues(Mapping[str, Floats]):
         return self.summary()._repr_html_()
 
     def names(self, name: str) -> Iterator[str]:
-        """What the values of one name are called, in the order of columns: `y[3]`, `y[3,Yes]`."""
+        """The names of the values of one variable, in the order of columns: `y[3]`, `y[3,Yes]`."""
         for at in indices(self.draws[name].shape[1:]):
             words = [word(axis, k) for axis, k in zip(self.axes[name], at, strict=True)]
             yield f"{name}[{','.join(words)}]" if words else name
@@ -125,7 +125,7 @@ def text_of_value(value: Any) -> str:
 
 
 def word(axis: Axis, k: int) -> str:
-    """What a place is called; of groups that the fit does not know its number."""
+    """The name of a place; of groups that the fit does not know its number."""
     return axis[k] if axis and k < len(axis) else str(k + 1)
 
 

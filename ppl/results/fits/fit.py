@@ -85,7 +85,7 @@ class Fit(VariablesOfDraws):
     result: Result
     table: Table
     backend: str = ""
-    """What computed the log density: "autograd", "jax", or both one after the other, "autograd, jax"."""
+    """The backend of the log density: "autograd", "jax", or both one after the other, "autograd, jax"."""
     later_draws: bool = False
     """Whether `more` made the draws, from random streams of their own."""
 
@@ -260,7 +260,7 @@ class Fit(VariablesOfDraws):
 
     @property
     def provenance(self) -> Provenance:
-        """What every file of these draws says of them: how they were made, and the verdict.
+        """The entries of every file of these draws: how they were made, and the verdict.
 
         Example:
             >>> sorted(fit.provenance.entries())[:3]
@@ -342,7 +342,7 @@ class Fit(VariablesOfDraws):
         return {name: self.stan_variable(name, mean=mean) for name in variables(self.column_names)}
 
     def method_variables(self) -> dict[str, Floats]:
-        """What inference says of each draw, shape (draws,), by the names of the file's columns.
+        """Columns of inference for each draw, shape (draws,), by the names of the file's columns.
 
         `log_p__` is the log density of the draw on the unconstrained scale, `log_g__` that of q less its
         value at the mean, or of corrected draws log_p__ again; in nats.
@@ -419,8 +419,8 @@ class Fit(VariablesOfDraws):
         """
         names, at = self._columns(vars)
         rows, shown_as = transformed(self.draws()[:, at], transform)
-        found = self._summarised(names, rows, TableStyle(interval, hdi, sig_figs))
-        return replace(found, transform=shown_as)
+        summary = self._summarised(names, rows, TableStyle(interval, hdi, sig_figs))
+        return replace(summary, transform=shown_as)
 
     def _summarised(self, columns: Sequence[str], rows: Floats, style: TableStyle) -> Summary:
         summary = summarise(columns, rows, self.result.error_sources, style)
@@ -428,7 +428,7 @@ class Fit(VariablesOfDraws):
 
     @property
     def about(self) -> dict[str, str]:
-        """What every file of these draws says of them: `provenance` as text, its program and labels."""
+        """The entries of every file of these draws: `provenance` as text, its program and labels."""
         return {**self.provenance.entries(), **entries_of(self.posterior)}
 
     @property
@@ -773,7 +773,7 @@ def load_fit(
 
 
 class Opened(NamedTuple):
-    """What a saved fit holds; its draws are not made again."""
+    """A saved fit; its draws are not made again."""
 
     record: Mapping[str, Any]
     posterior: LogDensity

@@ -36,13 +36,13 @@ class Conditioned(RowsInPart):
     predicting: Predicting
 
     def outputs(self, us: Floats, seed: int) -> TiedColumns:
-        """What is asked for; DataError where nothing is left to draw."""
+        """The names of the outputs; DataError where nothing is left to draw."""
         if not self.predicting.outputs:
             raise nothing_to_draw(self.entries)
         return self.draws(us, seed)
 
     def draws(self, us: Floats, seed: int, scored: Collection[str] = ()) -> TiedColumns:
-        """What the program draws given each of `us` (draws, dim), conditional on what new rows hold.
+        """The outputs of the program given each of `us` (draws, dim), conditional on what new rows hold.
 
         Variables that are `scored` are not conditioned on.
         """
@@ -92,7 +92,7 @@ def predicted(
     replicate: Collection[str] = (),
     means: bool = False,
 ) -> dict[str, Floats]:
-    """What new rows lack given each of `us` (draws, dim), by data variable (draws, *its own shape).
+    """Values that new rows lack given each of `us` (draws, dim), by data variable (draws, *its own shape).
 
     With `means` the expected values of all modelled data.
 
@@ -105,7 +105,7 @@ def predicted(
 
 
 def conditions_in_words(entries: GivenEntries) -> str:
-    """What predictions are conditioned on; "" for nothing."""
+    """The condition of predictions, in words; "" for none."""
     if not entries:
         return ""
     each = " and ".join(f"{n.sum()} of {n.size} values of `{name}`" for name, n in entries.items())
@@ -249,7 +249,7 @@ def held_in(values: Mapping[str, Any], names: Collection[str]) -> dict[str, NDAr
 
 
 def filled_in(rows: NewRows, values: Mapping[str, Any]) -> dict[str, Any]:
-    """What is given in part, with a value that its declaration allows where one is missing."""
+    """Values that are given in part, with one that the declaration allows where one is missing."""
     out: dict[str, Any] = {}
     for name in rows.held:
         holes, t = holes_in(values[name]), rows.factors.data[name].type
@@ -294,7 +294,7 @@ def groups_in(posterior: LogDensity, values: Mapping[str, Any]) -> dict[str, int
 
 
 def values_of_fit(posterior: LogDensity, rows: NewRows) -> dict[str, Any]:
-    """What stays as at the fit: values of all its rows, and what depends on its outcomes."""
+    """Values that stay as at the fit: those of all its rows, and those that depend on its outcomes."""
     fixing, _ = rows.fixing
     values = {name: posterior.d.of(name) for name in rows.transformed[1]}
     if fixing.values:

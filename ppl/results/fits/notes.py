@@ -13,7 +13,7 @@ from ppl.density.log_density import LogDensity
 
 
 def codes(posterior: LogDensity) -> tuple[str, ...]:
-    """What became of columns and rows, and which number stands for which level of factors that index no
+    """The changes of columns and rows, and which number stands for which level of factors that index no
     variable."""
     shown = {axis for axes in posterior.labels.dims.values() for axis in axes}
     factors = {name: value for name, value in posterior.data.items() if isinstance(value, Factor)}

@@ -152,7 +152,7 @@ def later_draws(record: Mapping[str, Any]) -> bool:
 
 
 def found_of(record: Mapping[str, Any], posterior: LogDensity) -> RunResult:
-    """What a saved fit found; fits that were saved before have no chains to go on."""
+    """The run of a saved fit; fits that were saved before have no chains to go on."""
     source = DrawSource(record["fit_draws"]) if "fit_draws" in record else DrawSource.OF_Q
     q = approximation(record, posterior.param_unc_num())
     chains = decode(record.get("chains"))

@@ -1,4 +1,4 @@
-"""What new rows lack, drawn given what they hold of data that depend on it."""
+"""Draws of what new rows lack, given the data that depend on it."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -73,7 +73,7 @@ class TiedColumns:
 def given_tied(
     rows: RowsInPart, us: Floats, seed: int, tied: Tied, tables: tuple[Table, Table]
 ) -> TiedColumns:
-    """What new rows lack, with what is tied drawn by its density from draws that ignore what they hold.
+    """Draws of what new rows lack: the tied part by its density, from draws that ignore what rows hold.
 
     Raises:
         DataError: something that is tied is discrete.

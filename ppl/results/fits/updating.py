@@ -156,7 +156,7 @@ def site_of_rows(batches: ByRows, us: Floats) -> tuple[Site, WeightQuality]:
 
 
 def before_rows(posterior: LogDensity, us: Floats) -> Earlier:
-    """What was known before the rows of a posterior, over its coordinates; `us` (n, dim) are its draws."""
+    """The site for the rows of a posterior, over its coordinates; `us` (n, dim) are its draws."""
     before, names = posterior.earlier, tuple(posterior.param_unc_names())
     rows = before.rows if before else rows_to_update(posterior)
     site = Site(0.0, np.zeros(len(names)), np.zeros((len(names), len(names))))
@@ -263,7 +263,7 @@ def require_elements(new: LogDensity, size: str) -> None:
 
 
 def earlier_to_json(earlier: Earlier) -> dict[str, Any]:
-    """What an updated fit knows of the rows seen, as JSON."""
+    """The sites of an updated fit for the rows seen, as JSON."""
     draws = earlier.draws._asdict() if earlier.draws else None
     return {**vars(earlier), "site": vars(earlier.site), "draws": draws}
 

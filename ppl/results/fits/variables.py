@@ -56,11 +56,11 @@ by_row, new_rows = LateModule("ppl.results.fits.by_row"), LateModule("ppl.result
 expected, scenarios = LateModule("ppl.results.fits.expected"), LateModule("ppl.results.fits.scenarios")
 pictures = LateModule("ppl.results.pictures.plots")
 discrete, loo = LateModule("ppl.density.discrete"), LateModule("ppl.results.report.loo")
-"""What few fits are asked for, which imports the compiler."""
+"""Modules that few fits need, which import the compiler."""
 
 
 class VariablesOfDraws(api.Members, ABC):
-    """What is asked of draws by the names of variables."""
+    """The variables of a program among draws, by their names."""
 
     posterior: LogDensity
 
@@ -94,7 +94,7 @@ class VariablesOfDraws(api.Members, ABC):
     @property
     @abstractmethod
     def about(self) -> dict[str, str]:
-        """What every file of these draws says of them."""
+        """The entries of every file of these draws."""
 
     @property
     @abstractmethod
@@ -104,11 +104,11 @@ class VariablesOfDraws(api.Members, ABC):
     @property
     @abstractmethod
     def _sample_stats(self) -> dict[str, Any]:
-        """What the algorithm says of each draw, shape (chains, draws), by ArviZ's names."""
+        """Columns of the algorithm for each draw, shape (chains, draws), by ArviZ's names."""
 
     @abstractmethod
     def method_variables(self) -> dict[str, Floats]:
-        """What the algorithm says of each draw, shape (draws, ...), by the names of the file's columns."""
+        """Columns of the algorithm for each draw, shape (draws, ...), by the names of the file's columns."""
 
     @property
     @abstractmethod
@@ -256,7 +256,7 @@ class VariablesOfDraws(api.Members, ABC):
         interval: float = 0.9,
         hdi: bool = False,
     ) -> Any:
-        """What new rows do not hold, given each draw, by data variable (draws, *its own shape).
+        """Draws of what new rows do not hold, given each draw, by data variable (draws, *its own shape).
 
         `data` are the new rows, as in `Model.condition`. Of the variables that a statement models, outcomes
         and predictors, values that are given are conditioned on, and absent, `None` or NaN ones are drawn,
@@ -652,7 +652,7 @@ class VariablesOfDraws(api.Members, ABC):
 
     @property
     def metadata(self) -> Metadata:
-        """What was run, as CmdStan's `_config.json` has it, and the shape of each variable.
+        """The run, as CmdStan's `_config.json` has it, and the shape of each variable.
 
         Example:
             >>> fit.metadata.stan_vars["theta"], fit.metadata.cmdstan_config["random"]["seed"]

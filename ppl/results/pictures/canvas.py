@@ -1,4 +1,4 @@
-"""What pictures are drawn on: their look, panels and files. Matplotlib is imported when a picture is drawn.
+"""Look, panels and files of pictures. Matplotlib is imported when a picture is drawn.
 
 Every picture comes wide, for a page or a file, and narrow, for a telephone: the same content in as many rows
 as it needs, with type of the same size.
@@ -163,7 +163,7 @@ def legend(each: Panels) -> None:
 
 
 def around(each: Panels, x: str, y: str) -> None:
-    """What the axes of all panels are."""
+    """Label the axes of all panels."""
     if len(each) == 1:
         each[0].set(xlabel=x, ylabel=y)
         return

@@ -47,7 +47,7 @@ BOUNDS = {"lower": (0,), "upper": (1,), "lower_upper": (0, 1)}
 
 
 class MaterialSource(Protocol):
-    """What computes the parts of the material that few kinds need; each raises PPLError where it cannot."""
+    """The functions for parts of the material that few kinds need; each raises PPLError where it cannot."""
 
     def outcomes(self) -> Mapping[str, Replicated]: ...
     def log_liks(self) -> tuple[LogLik, ...]: ...
@@ -86,7 +86,7 @@ def with_needs(
 
 
 class FitToDraw(Protocol):
-    """What pictures read of a fit or of chains."""
+    """The members of a fit or of chains that pictures read."""
 
     @property
     def posterior(self) -> LogDensity: ...

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Need(NamedTuple):
-    """What a picture is made of, how a command is given it, and whether it is there."""
+    """A need of pictures: a part of the material, how a command is given it, and whether it is there."""
 
     what: str
     how: str
@@ -65,7 +65,7 @@ EFFECTS = Need(
 
 
 class Caption(NamedTuple):
-    """What stands above a picture, and how it is to be read."""
+    """The caption above a picture, and how it is to be read."""
 
     title: str
     reading: str
@@ -99,7 +99,7 @@ class Kind:
         return OUTCOMES in self.needs or ROWS in self.needs
 
     def missing(self, material: Material) -> list[Need]:
-        """What it needs and the material lacks."""
+        """The needs that the material lacks."""
         return [need for need in self.needs if not need.there(material)]
 
     def axes(self, material: Material, look: Look = WIDE_LOOK) -> Panels:

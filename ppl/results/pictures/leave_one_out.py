@@ -1,4 +1,4 @@
-"""What leaving out each row tells: the k-hat of PSIS-LOO, and where a row lies in its own prediction."""
+"""Rows left out: the k-hat of PSIS-LOO of each, and where a row lies in its own prediction."""
 
 import numpy as np
 

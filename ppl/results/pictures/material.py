@@ -1,4 +1,4 @@
-"""What pictures are made of: files of draws, and what their program says of its data and its prior."""
+"""The material of pictures: files of draws, and what their program says of its data and its prior."""
 
 import csv
 import json
@@ -86,7 +86,7 @@ class Overlay(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Material:
-    """What pictures are made of: the first file's draws stand for the fit; the rest may be missing.
+    """The material of pictures: the first file's draws stand for the fit; the rest may be missing.
 
     `names` are the columns to draw, the parameters where they are known; `named` is whether the user named
     them, and wants to see more of them than fit on a page. `outcomes` are data that have replications,
@@ -134,7 +134,7 @@ class Material:
 
     @property
     def value(self) -> str:
-        """What an axis of values is called."""
+        """The label of an axis of values."""
         return f"{name_of(self.transform)}(value)" if self.transform else "value"
 
     @property

@@ -49,7 +49,7 @@ def labelled(columns: Sequence[str], most: int) -> list[int]:
 
 
 def caption_of_covariance(material: Material) -> Caption:
-    """What mean-field does not see, where these are draws of a mean-field q."""
+    """The warning on what mean-field does not see, if these are draws of a mean-field q."""
     known = [file.provenance for file in material.files]
     independent = all(about and about.of_q and about.family in INDEPENDENT for about in known)
     return Caption(

@@ -35,7 +35,7 @@ OF_TWO_VALUES: Statistics = {"mean": np.mean}
 
 
 def statistics_of(y: Floats) -> Statistics:
-    """What a check compares of the data and of each replication."""
+    """The values of the data, and of each replication, that a check compares."""
     if len(np.unique(y)) <= 2:
         return OF_TWO_VALUES
     return OF_COUNTS if is_whole(y) and y.min() >= 0 else OF_REALS

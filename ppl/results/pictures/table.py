@@ -31,7 +31,7 @@ def parts(material: Material, kind: Kind) -> Iterator[tuple[str, Material]]:
 
 
 def not_drawn(kinds: Iterable[Kind], material: Material) -> Iterator[str]:
-    """What each kind lacks that cannot be drawn."""
+    """The needs of each kind that cannot be drawn."""
     for kind in kinds:
         for need in kind.missing(material)[:1]:
             yield f"No picture {kind.name}: it needs {need.how or need.what}."

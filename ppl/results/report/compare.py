@@ -37,7 +37,7 @@ WEIGHT_STEPS, ENOUGH = 10_000, 1e-9
 
 
 class Fitted(Protocol):
-    """What has rows to leave out: a `Fit`."""
+    """A result with rows to leave out: a `Fit`."""
 
     def loo(self, outcome: Any = None) -> Loo | LooByOutcome: ...
 
@@ -84,7 +84,7 @@ class Comparison(Ranked[Compared]):
 
     @property
     def reading(self) -> str:
-        """What the table says, in a sentence or two."""
+        """The conclusion from the table, in a sentence or two."""
         return " ".join(reading(self))
 
     @property
@@ -133,7 +133,7 @@ class EvidenceComparison(Ranked[OfEvidence]):
 
     @property
     def reading(self) -> str:
-        """What the table says, in a sentence or two."""
+        """The conclusion from the table, in a sentence or two."""
         best, *others = self
         close = [model.name for model in others if -model.log_bf < CLEAR_ERRORS * model.se_log_bf]
         if close:
@@ -285,7 +285,7 @@ def outcomes_of_all(loos_by_model: Mapping[str, Mapping[str, Loo]]) -> Sequence[
 
 
 def choose(common: Sequence[str]) -> str:
-    """What to do if models have some outcomes in common."""
+    """The advice if models have some outcomes in common."""
     return f"Choose an outcome that both have, {first_few(common)}: --outcome NAME, in Python outcome=NAME."
 
 

@@ -119,7 +119,7 @@ def of_values(names: tuple[str, ...], values: Floats, log_ratios: Floats, name: 
 
 
 def missing(name: str, where: str, again: str, columns: Sequence[str]) -> str:
-    """What to add to a program without it."""
+    """The addition to a program without it."""
     there = ", ".join(variables(columns))
     computed = f", or compute it at these draws by\n  {again}\n" if again else ". "
     return (

@@ -109,7 +109,7 @@ class Loo(api.OthersNames):
 
     @property
     def reading(self) -> str:
-        """What k-hat says of the estimate, in a sentence or two."""
+        """The meaning of k-hat for the estimate, in a sentence or two."""
         return " ".join([of_khats(self), *self.notes, *self.level.caution])
 
     def __repr__(self) -> str:
@@ -148,7 +148,7 @@ class LooByOutcome(ByOutcome[Loo]):
 
     @property
     def reading(self) -> str:
-        """What k-hat says of each estimate, and that the ELPDs are not added up."""
+        """The meaning of k-hat for each estimate, and that the ELPDs are not added up."""
         return "\n".join([*readings(self)])
 
     def __repr__(self) -> str:

@@ -96,7 +96,7 @@ class Ranked(ABC, Generic[Row]):
     @property
     @abstractmethod
     def reading(self) -> str:
-        """What the table says, in a sentence or two."""
+        """The conclusion from the table, in a sentence or two."""
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {len(self)} models: best {self.models[0].name}>"

@@ -27,7 +27,7 @@ STEPS = ("", "--correct", "--move", "--runs")
 
 
 def reading(files: Sequence[DrawsFile], names: Sequence[str]) -> str:
-    """What k-hat, and R-hat over several runs, say of the columns `names`.
+    """The meaning of k-hat, and of R-hat over several runs, for the columns `names`.
 
     R-hat: Vehtari et al. (2021), with the room that independent approximations need.
     """
@@ -73,7 +73,7 @@ def evidence(files: Sequence[DrawsFile]) -> str:
 
 
 def of_chains(files: Sequence[DrawsFile]) -> Judged | None:
-    """What chains of the No-U-Turn sampler say of themselves; None where not all files are such chains."""
+    """The diagnostics of chains of the No-U-Turn sampler; None where not all files are such chains."""
     if not all({"divergent__", "treedepth__"} <= {*file.internal} for file in files):
         return None
     names = files[0].parameters

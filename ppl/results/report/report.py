@@ -27,7 +27,7 @@ MOST_REPORT_ROWS = 200
 
 @dataclass(frozen=True)
 class Program:
-    """What the report shows of the program."""
+    """The section of the report on the program."""
 
     text: str
     plan: str

@@ -19,7 +19,7 @@ from ppl.results.report.summary import MISSING, known_digits, short
 from ppl.results.report.text_table import at_the_point, text_table
 
 NORMAL_MAD = 1.4826
-"""What makes the median absolute deviation of a normal its standard deviation."""
+"""The factor from the median absolute deviation of a normal to its standard deviation."""
 
 OF_NORMAL = {"Mean": 1.0, "StdDev": 0.71, "MAD": 1.17}
 """Standard errors of these of a normal, in standard errors of its mean."""
@@ -172,7 +172,7 @@ def csv_lines(lines: Sequence[Figures], names: Sequence[str], digits: int | None
 
 
 def stated(files: Sequence[DrawsFile]) -> str:
-    """What the files are: `2 runs of toy_model (variational), 1000 draws each; k-hat 0.31, 0.44`."""
+    """The title of the files: `2 runs of toy_model (variational), 1000 draws each; k-hat 0.31, 0.44`."""
     runs = "1 run" if len(files) == 1 else f"{len(files)} runs"
     counts = sorted({len(file.draws) for file in files})
     draws = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"

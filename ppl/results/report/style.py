@@ -47,7 +47,7 @@ class TableStyle:
 
     @property
     def share(self) -> str:
-        """What the interval is called: `90%`, `90% HDI`."""
+        """The name of the interval: `90%`, `90% HDI`."""
         return f"{100 * self.interval:g}%{' HDI' * self.hdi}"
 
     @property
@@ -68,4 +68,4 @@ class TableStyle:
 
 
 USUAL = TableStyle()
-"""What tables show unless something else is asked for."""
+"""The columns of tables unless something else is asked for."""

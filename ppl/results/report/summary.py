@@ -37,7 +37,7 @@ BY_QUANTILE = {
     **{"q5": "lower", "q50": "median", "q95": "upper"},
     **{"se_q5": "se_lower", "se_q50": "se_median", "se_q95": "se_upper"},
 }
-"""What the usual quantiles, and their standard errors, are called."""
+"""The names of the usual quantiles, and of their standard errors."""
 
 
 def of_usual(own: str, meaning: str) -> Any:
@@ -210,7 +210,7 @@ def transformed(rows: Floats, transform: Callable[[Floats], Floats] | None) -> t
 
 
 def name_of(transform: Callable[[Floats], Floats]) -> str:
-    """What its results are called; a lambda has no name."""
+    """The name of its results; a lambda has no name."""
     name = getattr(transform, "__name__", "")
     return name if name.isidentifier() else "transformed"
 

@@ -63,7 +63,7 @@ class Members:
         return xp.np.all(holds, axis=tuple(range(-within, 0))) if within else holds
 
     def check(self, x: Array, shape: Shape, *arguments: Array) -> str | None:
-        """What is wrong with the first value that lies outside, and where."""
+        """The fault of the first value that lies outside, and its place."""
         x = np.asarray(x, dtype=float)
         inside = self.contains(NUMPY, x, *arguments)
         if np.all(inside):

@@ -1,4 +1,4 @@
-"""What a constraint is: a map from R^n onto a constrained set, with its log-Jacobian."""
+"""The record of a constraint: a map from R^n onto a constrained set, with its log-Jacobian."""
 
 import math
 from collections.abc import Callable

@@ -43,7 +43,7 @@ class ByRowsOfMatrix(ByRows):
 
 
 def _constants(family: Distribution, predictor: str) -> tuple[Constant, ...]:
-    """What the family drops that does not depend on the linear predictor, row by row."""
+    """The terms that the family drops and that do not depend on the linear predictor, row by row."""
     return tuple(
         (needs, _each_row(term), ("y", "x")) for needs, term, *_ in family.constants if predictor not in needs
     )

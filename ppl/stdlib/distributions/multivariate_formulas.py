@@ -145,4 +145,4 @@ for (n in 1:cols(log_omega)) {
 }
 p""",
 }
-"""What the functions of hidden Markov models return, their arguments being log_omega, Gamma and rho."""
+"""The results of the functions of hidden Markov models, of arguments log_omega, Gamma and rho."""

@@ -1,4 +1,4 @@
-"""What the families with a vector of probabilities share."""
+"""Shared by the families with a vector of probabilities."""
 
 import math
 

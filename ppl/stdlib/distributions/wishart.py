@@ -25,7 +25,7 @@ from ppl.stdlib.special.constants import LOG_TWO
 
 
 def log_normaliser(xp: Namespace, nu: Array, size: int) -> Array:
-    """What depends on nu alone; nan unless nu > K - 1."""
+    """The terms that depend on nu alone; nan unless nu > K - 1."""
     valid = nu > size - 1.0
     nu = xp.np.where(valid, nu, float(size))
     return guarded(xp, valid, -0.5 * nu * size * LOG_TWO - log_multivariate_gamma(xp, size, 0.5 * nu))

@@ -1,4 +1,4 @@
-"""What the functions over containers refuse, in the words of a bounds check."""
+"""Checks of functions over containers, in the words of a bounds check."""
 
 from ppl.arrays import Array
 from ppl.errors import InferenceError

@@ -294,4 +294,4 @@ OVERLOADS: dict[str, tuple[Overload, ...]] = {
         ("svd", f"tuple({MATRIX}, vector, {MATRIX})", svd),
     )
 }
-"""What the functions of real matrices in decompositions.py are for complex ones: symmetric is Hermitian."""
+"""The functions of decompositions.py for complex matrices: symmetric is Hermitian."""

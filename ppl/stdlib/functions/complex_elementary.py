@@ -61,4 +61,4 @@ OVERLOADS: dict[str, tuple[Overload, ...]] = {
     "pow": (Overload("(C, C) => C", power, "elementwise"),),
     "abs": (Overload("(C) => T", absolute, "elementwise"),),
 }
-"""What functions of reals are for complex numbers, by their names."""
+"""The functions of reals for complex numbers, by their names."""

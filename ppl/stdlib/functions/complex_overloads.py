@@ -60,7 +60,7 @@ OVERLOADS: dict[str, tuple[Overload, ...]] = {
     ),
     "symmetrize_from_lower_tri": _overloads(("(complex_matrix) => complex_matrix", hermitian_from_lower_tri)),
 }
-"""What functions of real containers are for complex ones, by their names."""
+"""The functions of real containers for complex ones, by their names."""
 
 
 AS_FOR_REALS = frozenset(

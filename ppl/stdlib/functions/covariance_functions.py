@@ -98,7 +98,7 @@ KINDS: tuple[tuple[str, Points], ...] = (
     ("array[] real", lambda x: x[..., None]),
     ("array[] vector", lambda x: x),
 )
-"""What a set of points is given as, reals being points of one coordinate."""
+"""The types of a set of points, reals being points of one coordinate."""
 
 
 def _overloads(

@@ -126,4 +126,4 @@ FUNCTIONS = (
 )
 
 TRANSPARENT = frozenset({rep_array, *(o.impl for f in sizes.FUNCTIONS for o in f.overloads)})
-"""What asks for shapes alone or is made of operators: any value that has those will do."""
+"""Functions of shapes alone, or made of operators: any value of the shape is accepted."""

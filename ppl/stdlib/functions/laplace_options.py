@@ -15,7 +15,7 @@ LAPLACE_OPTIONS: tuple[tuple[str, Type], ...] = (
     ("max_steps_linesearch", INT),
     ("allow_fallback", INT),
 )
-"""What the `_tol` forms take as one tuple, all of it data."""
+"""The settings of the `_tol` forms as one tuple, all of it data."""
 SETTINGS_TEXT = f"tuple({', '.join(str(t) for _, t in LAPLACE_OPTIONS)})"
 UNUSED_DEFAULTS = (1, 1000, 1)
 """Stan's solver, max_steps_linesearch and allow_fallback, which have no effect here."""

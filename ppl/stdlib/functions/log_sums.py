@@ -15,7 +15,7 @@ EACH_VECTOR = ("vector", "row_vector", *ARRAYS_OF_ROWS)
 LEAST_SHARE = 1e-300
 """In place of a mixing proportion of 0, by which a slope is divided."""
 LARGEST_LOG = 700.0
-"""What may still be exponentiated."""
+"""The largest number that may still be exponentiated."""
 
 
 def _peak(xp: Namespace, x: Array) -> Array:
@@ -31,7 +31,7 @@ def _shares(xp: Namespace, x: Array, ans: Array) -> Array:
 
 
 def _each_share(xp: Namespace, ans: Array, x: Array) -> Array:
-    """What each adds to log_sum_exp(x), which is `ans`."""
+    """The share of each entry in log_sum_exp(x), which is `ans`."""
     if x.shape[-1] == 2:
         return xp.np.stack(shares(xp, x[..., 0], x[..., 1]), axis=-1)
     return _shares(xp, x, ans)
@@ -85,7 +85,7 @@ def log_mix_pair(xp: Namespace, theta: Array, x: Array, y: Array) -> Array:
 
 
 def _mixes(xp: Namespace, theta: Array, x: Array) -> Array:
-    """What Stan takes: weights from 0 to 1, which need not sum to one, of densities that are not 0."""
+    """The arguments that Stan accepts: weights from 0 to 1, of any sum, of densities above 0."""
     weights = xp.np.all((theta >= 0) & (theta <= 1), axis=-1)
     return weights & xp.np.all(xp.np.isfinite(x), axis=-1)
 

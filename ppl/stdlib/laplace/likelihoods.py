@@ -18,7 +18,7 @@ from ppl.stdlib.distributions.poisson import log_rate_log_density
 from ppl.stdlib.special.log_add import softplus
 
 CONTINUITY = 0.5
-"""What is added to counts where Newton's method begins, so that none of them has no logarithm."""
+"""Added to counts where Newton's method begins, so that each has a logarithm."""
 
 
 class Counts(NamedTuple):

@@ -117,7 +117,7 @@ class LaplaceApproximation(NamedTuple):
 
 
 def problem(like: OwnLikelihood, k: Array, start: Array, block: int) -> OwnProblem:
-    """What is to be solved for covariances (draws, n, n).
+    """The matrices to be solved for covariances (draws, n, n).
 
     Raises:
         Rejection: a size does not fit another.

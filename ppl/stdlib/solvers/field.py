@@ -1,4 +1,4 @@
-"""What solvers work on: functions of a point and of the draw that it belongs to."""
+"""Operands of solvers: functions of a point and of the draw that it belongs to."""
 
 from collections.abc import Callable
 from typing import Any, Protocol

@@ -136,7 +136,7 @@ class Adjoints(NamedTuple):
 
 
 def adjoints(f: Field, paths: Sequence[Trajectory], states: Floats, g: Floats) -> Adjoints:
-    """What a function of the states owes to its causes, when g (draws, outputs, n) are their adjoints."""
+    """Adjoints of a function's causes, from g (draws, outputs, n), the adjoints of the states."""
     _, outputs, n = g.shape
     parts = [through_steps(f, path, g) for path in paths if any(len(r.draws) for r in path.rounds)]
     at_start = sum((start for start, _ in parts), np.zeros((len(g), n)))

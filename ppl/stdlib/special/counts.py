@@ -1,4 +1,4 @@
-"""What the discrete families share: safe ratios, and sums of a mass function over a range of counts."""
+"""Shared by the discrete families: safe ratios, and sums of a mass function over a range of counts."""
 
 from collections.abc import Callable
 from functools import reduce

@@ -24,7 +24,7 @@ class Affine:
 
     @property
     def same(self) -> tuple[tuple[str, int], ...]:
-        """What two expressions that differ by a constant have in common."""
+        """The common part of two expressions that differ by a constant."""
         return tuple(sorted(self.times.items()))
 
 

@@ -39,7 +39,7 @@ class Elementwise:
     def split(
         self, called: Match, args: Sequence[ast.Expr], span: Span
     ) -> tuple[Stmts, list[ast.Expr], str, ast.Expr] | None:
-        """What a density of containers is for one entry: declarations before a loop, the arguments, the loop.
+        """A density of containers for one entry: declarations before a loop, the arguments, the loop.
 
         None where it has no container that depends on a discrete parameter, or no form for one entry.
         """

@@ -62,7 +62,7 @@ class Emit:
     step: Elimination
     way: Way
     tilt: ast.Expr | None = None
-    """What the table begins with in place of zeros: a log weight for each value of each entry."""
+    """The first content of the table in place of zeros: a log weight for each value of each entry."""
     own: frozenset[str] = frozenset()
     """The variables of the block, which a term that is to stand elsewhere must not read."""
 
@@ -153,7 +153,7 @@ class Emit:
     # --- Terms, where they stand ---
 
     def fills(self) -> dict[int, Stmts]:
-        """What the statement of each term becomes: its value for all values of its entries, added to a table.
+        """The statement of each term: its value for all values of its entries, added to a table.
 
         Terms that may stand later, as they read no variable of the block but finished tables, are gathered in
         one statement for each table.
@@ -304,7 +304,7 @@ class Emit:
         return loops(heads, code("a += b;", span, a=target, b=sum_of(parts)), span)
 
     def over_entries(self, use: Callable[[ast.Expr], Stmts]) -> Stmts:
-        """What is done with the table of each entry, given those of the neighbours."""
+        """The statements on the table of each entry, given those of the neighbours."""
         s, span = self.step, self.span
         if not self.by_entry:
             return loops(self.heads(), use(self.at(s.table, None, self.entry_axes())), span)

@@ -184,7 +184,7 @@ class Normal:
         return body
 
     def check_moves(self, body: Stmts, members: list[ast.Statement]) -> None:
-        """What stands between the members goes before them: it must not change what they read."""
+        """Statements between the members go before them: they must not change what these read."""
         seen: list[ast.Statement] = []
         for s in body[: max(k for k, x in enumerate(body) if x in members)]:
             if s in members:

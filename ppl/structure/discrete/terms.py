@@ -1,4 +1,4 @@
-"""What the target is a sum of: terms, each with the loops around it and the discrete entries it touches."""
+"""The terms that sum to the target, each with the loops around it and the discrete entries it touches."""
 
 from collections.abc import Sequence
 

@@ -53,7 +53,7 @@ def check_outcome(n: ast.Node, names: set[str], facts: Facts) -> None:
 
 
 def check_function(n: ast.Node, dependent: set[str], facts: Facts) -> None:
-    """What a function of the program adds to the target by itself is not seen here."""
+    """A function of the program that adds to the target by itself is not seen here."""
     if not isinstance(n, ast.Call):
         return
     if n.name in ("target", "get_lp") and not n.args and dependent:

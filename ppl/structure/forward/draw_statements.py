@@ -45,7 +45,7 @@ def draw_of(family: Distribution, args: Sequence[ast.Expr], span: Span) -> ast.E
 
 @dataclass(frozen=True)
 class Drawing:
-    """What is known of the program: its facts, the declared parameters, the names that are drawn, and
+    """Facts about the program: its types, the declared parameters, the names that are drawn, and
     those of transformed parameters; `repeated` names have several `~` statements; `functions` are the
     program's own."""
 

@@ -106,7 +106,7 @@ def _refuse_twice(
 
 
 def _refuse_data(program: ast.Program, simulated: set[str]) -> None:
-    """What is computed of data that are simulated is another thing in each simulation."""
+    """Refuse values computed from simulated data, which differ between simulations."""
     for s in program.transformed_data:
         if names := sorted(_read(s) & simulated):
             raise refused(f"transformed data depend on `{names[0]}`, which is simulated", s.span)

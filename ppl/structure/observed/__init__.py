@@ -1,1 +1,1 @@
-"""What a program observes: its terms by row of the data, and data drawn anew from its statements."""
+"""Observations of a program: its terms by row of the data, and data drawn anew from its statements."""

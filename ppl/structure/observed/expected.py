@@ -107,7 +107,7 @@ class ExpectedReader(DrawingReader):
         return mean_of(family, d, s, indexed(place.name, place.at, s.span), self.facts)
 
     def mean_name(self, name: str, s: ast.Tilde | ast.Call) -> str:
-        """What the means of an outcome are called, which is declared: nan where no statement has one."""
+        """The declared name of the means of an outcome: nan where no statement has one."""
         if name not in self.declared:
             declared, called = plain(self.factors.data[name]), self.facts.calls[s]
             family, t = called.callee.record if isinstance(called, Match) else None, declared.type

@@ -65,7 +65,7 @@ class Predicting:
 
     @property
     def all_quantities(self) -> tuple[str, ...]:
-        """What is drawn, what is asked for, and log densities."""
+        """The drawn variables, the outputs, and log densities."""
         return tuple(dict.fromkeys((*self.drawn, *self.outputs.values(), *self.log_lik.values())))
 
     def computing(self, names: Collection[str]) -> ast.Program:

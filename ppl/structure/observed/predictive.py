@@ -87,11 +87,11 @@ class DrawingReader(TermReader):
         return self.mixed(mixture.share, drawn)
 
     def in_part(self, share: ast.Expr, second: bool) -> "DrawingReader":
-        """What reads a part of a mixture whose first part has that share."""
+        """The reader of a part of a mixture whose first part has that share."""
         return self
 
     def mixed(self, share: ast.Expr, parts: Sequence[Stmts]) -> Stmts:
-        """What a mixture becomes, of what its parts become."""
+        """The statements of a mixture, from those of its parts."""
         span = share.span
         then, otherwise = (one(part, span) for part in parts)
         return (ast.If(span, expr("bernoulli_rng(p)", span, p=share), then, otherwise),)
@@ -152,7 +152,7 @@ class DrawingReader(TermReader):
     def refuse_out_of_order(
         self, name: str, args: Sequence[ast.Expr], d: DistributedEntry, around: Around, span: Span
     ) -> None:
-        """What is drawn must follow what it is drawn given."""
+        """Refuse to draw a variable before what it is drawn given."""
         for symbol, inside in given(args, self.factors, around):
             if symbol.block not in DATA_BLOCKS or symbol.name not in self.factors.outcomes:
                 continue

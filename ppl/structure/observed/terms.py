@@ -41,7 +41,7 @@ class Around:
 
 
 class Observed(NamedTuple):
-    """What an expression observes: the places of its densities' outcomes; what else it says of data."""
+    """Observations of an expression: the places of its densities' outcomes; what else it says of data."""
 
     places: tuple[Place, ...] = ()
     bounds: tuple[Place, ...] = ()
@@ -55,7 +55,7 @@ class Observed(NamedTuple):
 
 
 def bounds_only(observed: Observed) -> Observed:
-    """What a cumulative distribution function observes."""
+    """Observations of a cumulative distribution function."""
     return observed._replace(places=(), bounds=observed.places)
 
 
@@ -71,7 +71,7 @@ def items_of(e: ast.Expr) -> Exprs:
 
 
 def together(parts: Iterable[Observed]) -> Observed:
-    """What several expressions observe."""
+    """Observations of several expressions together."""
     return reduce(lambda a, b: Observed(*map(add, a, b)), parts, Observed())
 
 
@@ -84,11 +84,11 @@ class TermReader(ABC):
 
     @abstractmethod
     def of_density(self, d: DistributedEntry, s: ast.Tilde | ast.Call, place: Place, around: Around) -> Stmts:
-        """What `y ~ dist(...)`, or a density that is added to the target, becomes."""
+        """The statements for `y ~ dist(...)`, or for a density that is added to the target."""
 
     @abstractmethod
     def of_value(self, value: ast.Expr, place: Place) -> Stmts:
-        """What any other term becomes."""
+        """The statements for any other term."""
 
     @property
     def facts(self) -> Facts:
@@ -224,7 +224,7 @@ class TermReader(ABC):
             return None
 
     def outcome(self, left: ast.Expr, span: Span, at: Exprs = ()) -> Observed:
-        """What a density of data observes."""
+        """Observations of a density of data."""
         place = self.try_place(left, at)
         if place:
             return Observed((place,))
@@ -238,7 +238,7 @@ class TermReader(ABC):
     def observed(
         self, e: ast.Expr, within: tuple[AstLoop, ...], at: Exprs, seen: frozenset[Symbol]
     ) -> Observed:
-        """What entry `at` of an expression inside loops observes; definitions of `seen` are being read."""
+        """Observations of entry `at` of an expression inside loops; definitions of `seen` are being read."""
         match e:
             case ast.Call(name=name, args=(left, *_)) if name.endswith((*DENSITIES, *CUMULATIVE)):
                 if self.factors.depends(left):
@@ -263,7 +263,7 @@ class TermReader(ABC):
     def defined(
         self, symbol: Symbol, within: tuple[AstLoop, ...], at: Exprs, seen: frozenset[Symbol]
     ) -> Observed:
-        """What a variable observes: what its definitions do, their loops' variables put in terms of `at`."""
+        """Observations of a variable: those of its definitions, their loops' variables in terms of `at`."""
         out: list[Observed] = []
         for d in self.factors.definitions[symbol] if symbol not in seen else ():
             own, move = self.observed(d.value, d.loops, (), seen | {symbol}), Move.of(d, within, at).place

@@ -1,4 +1,4 @@
-"""What new rows lack and what they hold depends on: its density, to be drawn from given what they hold."""
+"""The density of values that new rows lack and given values depend on, to be drawn from given these."""
 
 from collections.abc import Mapping
 
