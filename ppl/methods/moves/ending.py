@@ -19,6 +19,7 @@ from ppl.methods.moves.metric import metric_of
 from ppl.methods.moves.mixing import Mixing, MoveStage, about_modes, compare, joined
 from ppl.methods.moves.sampler import SAMPLER, Adapted, Sampler, all_of
 from ppl.methods.moves.trajectories import chains_at
+from ppl.methods.numerics.quantiles import median
 from ppl.records import dataclass, field, replace
 
 
@@ -36,6 +37,9 @@ class EndingLimits(NamedTuple):
 
     fewest_moves: int = 4
     """Moves of a stage from which on it may be the last."""
+
+    hopeless: float = 100.0
+    """How many nats, beside one for each dimension, the log density of a start may be lower than others'."""
 
     drift: float = 0.03
     """The change of a mean, an sd or a quantile from stage to stage, in sds and beyond its noise, below which
@@ -151,8 +155,13 @@ def begun(target: Target, u: Array, centres: Array, rng: np.random.Generator, gr
 
 
 def free_stuck(sampler: Sampler, before: Array, groups: int = 1) -> None:
-    """In place of a chain that has not moved from `before` (n, dim), another of its group that has."""
-    stuck = (sampler.chains.u == before).all(axis=1)
+    """In place of a chain that has not moved from `before` (n, dim), another of its group that has.
+
+    Nor does one move whose density is next to nothing: where it is, the slope is too steep for any step.
+    """
+    u, log_p = sampler.chains.u, sampler.chains.log_p
+    least = median(log_p) - MOVES.hopeless - u.shape[1]
+    stuck = (u == before).all(axis=1) | (log_p < least)
     if stuck.all():
         raise np.linalg.LinAlgError("no chain can be moved")
     sampler.chains = sampler.chains.at(others_for(stuck, groups, sampler.rng))

@@ -7,8 +7,9 @@ from toy_targets import Funnel, HalfSpace, LogGamma, line
 from toy_targets import Gaussian as GaussianTarget
 
 from ppl.kernel.advi.target import Target
-from ppl.methods.moves.ending import MOVES, most_gradients, moved
+from ppl.methods.moves.ending import MOVES, free_stuck, most_gradients, moved
 from ppl.methods.moves.mixing import MoveStage, compare
+from ppl.methods.moves.sampler import Sampler
 
 
 def rng(seed=0):
@@ -194,6 +195,17 @@ def test_a_chain_without_a_density_or_that_cannot_move_gives_its_place_to_anothe
     assert np.isfinite(found.log_p).all() and found.u[:, 0].min() > 0.5
     with pytest.raises(np.linalg.LinAlgError, match="no chain has a density"):
         chains_of(HalfSpace(2, 0.5), -np.ones((8, 2)))
+
+
+def test_a_chain_that_a_steep_wall_holds_gives_its_place_to_another():
+    """It was there for 450 moves: a first one had led it from one hopeless place to the next."""
+    wall = line((1.0, 0.0, 0.01))
+    starts = 0.01 * rng().standard_normal((128, 1))
+    starts[:2, 0] = 0.12, 0.18  # 72 and 162 nats below others
+    sampler = Sampler.at(wall, starts, rng())
+    free_stuck(sampler, starts - 1.0, 1)
+    np.testing.assert_array_equal(sampler.chains.u[[0, *range(2, 128)]], starts[[0, *range(2, 128)]])
+    assert abs(sampler.chains.u[1, 0]) < 0.18
 
 
 def test_the_same_generator_gives_the_same_draws():
