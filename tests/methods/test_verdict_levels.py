@@ -18,7 +18,7 @@ from ppl.methods.correct.correction import Corrected, DrawSource, extremes
 from ppl.methods.correct.weight_quality import WeightQuality
 from ppl.methods.diagnose import psis
 from ppl.methods.diagnose import verdict_rules as findings
-from ppl.methods.diagnose.diagnostics import Trend
+from ppl.methods.diagnose.diagnostics import Trend, sd_errors
 from ppl.methods.diagnose.level import Level
 from ppl.methods.diagnose.modes import Mode, Peak
 from ppl.methods.diagnose.psis import Psis, WeightedDraws, weighted_draws_of
@@ -39,7 +39,6 @@ from ppl.methods.diagnose.verdict_rules import (
     no_spread,
     not_stationary,
     nothing_to_tell,
-    one_chain,
     other_modes,
     runs_disagree,
     slow_moves,
@@ -47,6 +46,7 @@ from ppl.methods.diagnose.verdict_rules import (
     still_rising,
     symmetric_modes,
     uncertain_elbo,
+    uncertain_sds,
 )
 from ppl.methods.moves.ending import Moved
 from ppl.methods.moves.images import Images
@@ -208,8 +208,8 @@ LEVELS = [
     (moved(apart=(0.0, 0.0299)), GOOD),
     (moved(apart=(0.0, 0.03)), USABLE, starts_disagree),
     (moved(apart=(0.101,)), POOR, starts_disagree),
-    (moved(by_one=five(0.0, 0.1)), USABLE, one_chain),
-    (moved(by_one=five(0.0, 0.099)), GOOD),
+    (moved(sd_errors=five(0.0, 0.1)), USABLE, uncertain_sds),
+    (moved(sd_errors=five(0.0, 0.099)), GOOD),
     (moved(**tails(0.0, 0.6)), GOOD),
     (moved(**tails(0.0, 0.601)), USABLE, heavy_tails),
     (moved(**modes(mode())), USABLE, other_modes),
@@ -445,9 +445,9 @@ SENTENCES = [
         f"poor: chains from two starts disagree by 0.3 sd; most affected: tau. Reparameterise tau{OTHERWISE}",
     ),
     (
-        moved(by_one=five(0.0, 0.15, 0.3)),
-        "usable: one of the HMC chains changes an sd by 30%; most affected: theta, tau. Report quantiles, or "
-        "give it a prior with lighter tails.",
+        moved(sd_errors=five(0.0, 0.15, 0.3)),
+        "usable: an sd is known to 30% only, by its standard error; most affected: theta, tau. Report "
+        "quantiles, or give it a prior with lighter tails.",
     ),
     (
         moved(effective=(500.0, 300.0, 350.0)),
@@ -614,9 +614,10 @@ def test_tails_and_sds_are_those_of_the_parameters_of_moved_draws():
     scaled = Scaled(WithLogarithm(), np.ones(3), np.tril(np.full((3, 3), 0.2)) + np.eye(3))
     chain = np.tile(np.arange(40), 100)
     found = Moved(scaled.to_v(u), np.zeros(4000), chain, Mixing(*[np.zeros(3)] * 3, 0.0), chains=40)
-    tails, by_one = extremes(scaled, found)
+    tails, errors = extremes(scaled, found)
     assert tails[::2] == pytest.approx(1, abs=0.3) and tails[1] < 0.2
-    assert by_one[1] == pytest.approx(np.std(u[:, 1]) / np.std(np.delete(u[:, 1], np.s_[7::40])) - 1)
+    x = np.column_stack([u[:, :2], np.exp(u[:, 2])])
+    assert errors == pytest.approx(sd_errors(x.reshape(100, 40, 3)))
 
 
 def test_a_coordinate_without_spread_does_not_move_and_one_with_it_tells():

@@ -29,7 +29,7 @@ from ppl.methods.correct.evidence import KHAT_WITH_VARIANCE, Estimates
 from ppl.methods.correct.resampling import systematic
 from ppl.methods.correct.standard_errors import INDEPENDENT, ErrorSources
 from ppl.methods.correct.weight_quality import is_light
-from ppl.methods.diagnose.diagnostics import by_one_chain, tail_shapes
+from ppl.methods.diagnose.diagnostics import sd_errors, tail_shapes
 from ppl.methods.diagnose.mixture_sampling import Proposal, log_weights
 from ppl.methods.diagnose.modes import MODE_SEARCH, MissedRegions, Mode, find_missed_regions
 from ppl.methods.diagnose.psis import Psis, WeightedDraws, psis, weighted_draws_of
@@ -99,7 +99,7 @@ class Corrected:
     they say of the integral of the target, None where only weights of q can; `errors` what their means are in
     error by; `adapted` the chains that more draws of theirs come from. Where the posterior has `images`, all
     draws are in that of q, and log densities those of `OneImage`. Of moved draws `tails` (dim,) are the
-    shapes of the heavier tails, `by_one` (dim,) by which share the sd of a parameter hangs on one chain.
+    shapes of the heavier tails, `sd_errors` (dim,) the standard errors of the sds of parameters, as shares.
     """
 
     u: Floats
@@ -113,7 +113,7 @@ class Corrected:
     adapted: Adapted | None = None
     images: Images | None = None
     tails: Floats = field(default_factory=lambda: np.zeros(0))
-    by_one: Floats = field(default_factory=lambda: np.zeros(0))
+    sd_errors: Floats = field(default_factory=lambda: np.zeros(0))
 
 
 class Elsewhere(NamedTuple):
@@ -422,22 +422,22 @@ def of_chains(scaled: Scaled, moves: Moved, n: int, rng: np.random.Generator) ->
     errors = standard_errors.of_chains(moves.chain[chosen], moves.mixing.largest_drift)
     adapted = moves.adapted and in_u(scaled, moves.adapted)
     corrected = Corrected(u, log_p, DrawSource.MOVED, moves, (), False, evidence, errors, adapted)
-    tails, by_one = extremes(scaled, moves)
-    return replace(corrected, tails=tails, by_one=by_one)
+    tails, errors_of_sds = extremes(scaled, moves)
+    return replace(corrected, tails=tails, sd_errors=errors_of_sds)
 
 
 def extremes(scaled: Scaled, moves: Moved) -> tuple[Floats, Floats]:
-    """The shapes of tails of parameters (dim,), and by which share their sds (dim,) hang on one chain.
+    """The shapes of tails of parameters (dim,), and the standard errors of their sds (dim,), as shares.
 
     A parameter with one bound is an exponential of its coordinate; neither place nor scale matter here.
     """
-    tails, by_one, logs, factor = list[Floats](), list[Floats](), scaled.kinds[2], scaled.factor
+    tails, errors, logs, factor = list[Floats](), list[Floats](), scaled.kinds[2], scaled.factor
     for part in column_parts(*moves.u.shape):
         u = moves.u[:, part] * factor[part] if factor.ndim == 1 else moves.u @ factor[part].T
         x = np.where(logs[part], np.exp(u - u.max(axis=0)), u)
         tails.append(tail_shapes(x))
-        by_one.append(by_one_chain(x.reshape(-1, moves.chains, x.shape[1])))
-    return np.concatenate(tails), np.concatenate(by_one)
+        errors.append(sd_errors(x.reshape(-1, moves.chains, x.shape[1])))
+    return np.concatenate(tails), np.concatenate(errors)
 
 
 def in_u(scaled: Scaled, chains: Adapted) -> Adapted:

@@ -94,12 +94,11 @@ def tail_shapes(u: Floats) -> Floats:
     return np.array([shape(column) for column in u.T])
 
 
-def by_one_chain(x: Floats) -> Floats:
-    """By which share the sd of each column is larger for one chain of x (moves, chains, columns)."""
-    moves, chains, _ = x.shape
-    off = x - x.mean(axis=(0, 1))
-    sums, squares, others = off.sum(axis=0), (off**2).sum(axis=0), moves * max(1, chains - 1)
-    without = (squares.sum(axis=0) - squares) / others - (sums / others) ** 2  # of each chain
-    variance = squares.sum(axis=0) / (moves * chains)
-    least = np.maximum(without.min(axis=0), TINY)
-    return np.asarray(np.sqrt(np.maximum(variance, TINY) / least) - 1)
+def sd_errors(x: Floats) -> Floats:
+    """The standard errors of the sds of columns of x (moves, chains, columns), as shares of these.
+
+    Chains are independent: how far their mean squares differ is the error of all of them together.
+    """
+    squares = ((x - x.mean(axis=(0, 1))) ** 2).mean(axis=0)
+    error = squares.std(axis=0, ddof=1) / np.sqrt(len(squares))
+    return np.asarray(error / (2 * np.maximum(squares.mean(axis=0), TINY)))

@@ -24,10 +24,10 @@ class Quality:
     (dim,) how far the weights move that mean in sds of q. `trend` is what the ELBO still gained when the loop
     stopped, None where a later stage ended at a maximum. `spread` compares independent runs, None where there
     was one. `made` says how the draws came from q, `moved` how chains moved them (without positions), `modes`
-    what modes were found beside q's. `tails` (dim,) is the shape of the heavier tail of moved draws, `by_one`
-    (dim,) by which share the sd of a parameter hangs on one chain, `stuck` the coordinates of which most
-    draws are equal, to rounding. `updates` is what draws of each earlier q, which stands for the rows before
-    it, were worth. `images` are those that the draws are spread over.
+    what modes were found beside q's. `tails` (dim,) is the shape of the heavier tail of moved draws,
+    `sd_errors` (dim,) the standard errors of their sds, as shares of these, `stuck` the coordinates of which
+    most draws are equal, to rounding. `updates` is what draws of each earlier q, which stands for the rows
+    before it, were worth. `images` are those that the draws are spread over.
 
     Source: Yao, Vehtari, Simpson and Gelman (2018), "Yes, but did it work?"; Vehtari et al. (2024).
     """
@@ -45,7 +45,7 @@ class Quality:
     modes: tuple[Mode, ...] = ()
     moved: Moved | None = None
     tails: Floats = field(default_factory=lambda: np.zeros(0))
-    by_one: Floats = field(default_factory=lambda: np.zeros(0))
+    sd_errors: Floats = field(default_factory=lambda: np.zeros(0))
     stuck: tuple[int, ...] = ()
     updates: tuple[WeightQuality, ...] = ()
     images: Images | None = None

@@ -145,7 +145,7 @@ def verdict_of(
         modes=corrected.modes,
         moved=moved and moved.without_positions(),
         tails=corrected.tails,
-        by_one=corrected.by_one,
+        sd_errors=corrected.sd_errors,
         images=corrected.images,
         stuck=tuple(np.flatnonzero(narrow(written)).tolist()),
     )

@@ -62,8 +62,8 @@ class VerdictBounds(NamedTuple):
     tell.
     """
 
-    most_by_one: float = 0.1
-    """The share of an sd that may hang on one chain."""
+    most_sd_error: float = 0.1
+    """The standard error of an sd, as a share of it."""
 
     uncertain_elbo: float = 1.0
     """The standard error, in nats, above which draws do not know the ELBO to a nat."""
@@ -260,12 +260,11 @@ def starts_disagree(v: Quality, name: CoordinateName) -> Iterator[Finding]:
             yield Finding(level_of_drift(apart), why, (reparameterise(worst or "the program"), RUNS))
 
 
-def one_chain(v: Quality, name: CoordinateName) -> Iterator[Finding]:
-    """Of heavy tails the sds may hang on a chain that stayed long where the others seldom are."""
-    if (worst := worst_of(v.by_one, name, VERDICT.most_by_one)) and v.made is DrawSource.MOVED:
-        share = float(v.by_one.max())
-        why = f"one of the HMC chains changes an sd by {share:.0%}; most affected: {worst}"
-        yield Finding(Level.USABLE, why, (QUANTILES, *OTHER_FORM))
+def uncertain_sds(v: Quality, name: CoordinateName) -> Iterator[Finding]:
+    """Of heavy tails few chains have been at the ends, which the sds hang on."""
+    if (worst := worst_of(v.sd_errors, name, VERDICT.most_sd_error)) and v.made is DrawSource.MOVED:
+        why = f"an sd is known to {float(v.sd_errors.max()):.0%} only, by its standard error"
+        yield Finding(Level.USABLE, f"{why}; most affected: {worst}", (QUANTILES, *OTHER_FORM))
 
 
 def level_of_drift(sds: float) -> Level:
@@ -412,6 +411,6 @@ RULES = (
     far_before,
     divergent,  # as some do between modes, whose scales are not those of all draws
     heavy_tails,
-    one_chain,
+    uncertain_sds,
     uncertain_elbo,
 )
