@@ -76,7 +76,7 @@ def test_a_method_has_the_names_types_and_defaults_of_the_table(method):
 def test_the_sampler_has_the_names_types_and_defaults_of_its_table():
     parameters, known = inspect.signature(ppl.Posterior.sample).parameters, settings_of(SampleSettings)
     types = {f.name: f.type for f in fields(SampleSettings)}
-    own = {name: p for name, p in parameters.items() if name not in ("self", "progress", "on_interrupt")}
+    own = {name: p for name, p in parameters.items() if name not in ("self", *RUN_OPTIONS)}
     assert {name: (p.default, p.annotation) for name, p in own.items()} == {
         name: (setting.default, types[name]) for name, setting in known.items()
     }

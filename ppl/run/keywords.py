@@ -88,16 +88,21 @@ class ProgressOptions:
             a function is called with an inference.Progress at each report; None or False is silent.
         on_interrupt: what Ctrl-C does: "raise" raises KeyboardInterrupt with what there is as its `fit`,
             "return" returns that.
+        timeout: seconds after which the run ends, a fit at its next report, with what there is so far and
+            its verdict.
     """
 
     progress: Listener | bool | None = None
     on_interrupt: Literal["raise", "return"] = "raise"
+    timeout: float | None = None
 
     def __post_init__(self) -> None:
         known = self.progress is None or isinstance(self.progress, bool) or callable(self.progress)
         require(self, "progress", known, "True, False, None or a function")
         stated = isinstance(self.on_interrupt, str) and self.on_interrupt in ("raise", "return")
         require(self, "on_interrupt", stated, '"raise" or "return"')
+        limit = self.timeout is None or (isinstance(self.timeout, int | float) and self.timeout > 0)
+        require(self, "timeout", limit, "a number of seconds above 0, or None")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,10 +113,8 @@ class RunOptions(ProgressOptions):
         checkpoint: a file to keep the state of the run in; it is there only if the run did not end by itself.
         resume: go on from `checkpoint`, if it is there, to the same fit as if nothing had happened.
         checkpoint_every: seconds between two writes of it.
-        timeout: seconds after which the run ends at its next report, with the fit so far and its verdict.
     """
 
-    timeout: float | None = None
     checkpoint: str | Path | None = None
     resume: bool = False
     checkpoint_every: float = SECONDS_A_WRITE
@@ -123,8 +126,6 @@ class RunOptions(ProgressOptions):
         require(self, "resume", isinstance(self.resume, bool), "True or False")
         duration = isinstance(every, int | float) and every >= 0
         require(self, "checkpoint_every", duration, "a number of seconds")
-        limit = self.timeout is None or (isinstance(self.timeout, int | float) and self.timeout > 0)
-        require(self, "timeout", limit, "a number of seconds above 0, or None")
 
 
 def require(record: ProgressOptions, name: str, good: bool, expected: str) -> None:

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from math import inf
 from time import perf_counter
 from typing import Any
 
@@ -69,12 +70,21 @@ class Deadline:
     left: set[Phase] = field(default_factory=set)
 
     @property
+    def end(self) -> float:
+        """What the clock `perf_counter` shows then."""
+        return inf if self.seconds is None else self.began + self.seconds
+
+    @property
+    def over(self) -> bool:
+        return perf_counter() > self.end
+
+    @property
     def passed(self) -> bool:
         return bool(self.left)
 
     def __call__(self, report: Progress) -> None:
         self.listen(report)
-        if self.seconds is None or perf_counter() - self.began <= self.seconds:
+        if not self.over:
             return
         if not self.passed or (report.phase in OF_DRAWS and report.phase not in self.left):
             self.left.add(report.phase)

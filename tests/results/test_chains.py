@@ -4,6 +4,7 @@ import json
 import pickle
 import warnings
 from pathlib import Path
+from time import perf_counter
 
 import numpy as np
 import pytest
@@ -332,6 +333,37 @@ def test_ctrl_c_keeps_the_draws_that_there_are(posterior, monkeypatch):
     long = {"num_chains": 3, "num_warmup": 100, "num_samples": 300}
     found = posterior.sample(seed=3, backend="autograd", progress=stop, on_interrupt="return", **long)
     assert found.interrupted and found.chains == 1 and "Interrupted: 1 chains" in found.notes[0]
+
+
+def test_after_a_timeout_chains_end_where_they_are(posterior, monkeypatch):
+    monkeypatch.setattr("ppl.run.processes.can_fork", lambda: False)
+    clock = [perf_counter()]
+    for module in ("ppl.methods.nuts.chain", "ppl.run.listener"):
+        monkeypatch.setattr(f"{module}.perf_counter", lambda: clock[0])
+
+    def pass_time(report):
+        clock[0] += 61 if report.phase is Phase.SAMPLING else 0
+
+    long = {"num_chains": 2, "num_warmup": 10, "num_samples": 10**6, "backend": "autograd"}
+    found = posterior.sample(seed=3, timeout=60, progress=pass_time, **long)
+    assert not found.interrupted and found.chains == 1 and 0 < found.num_draws < 10**6
+    assert found.notes[0].startswith("Stopped after timeout = 60 s: 1 chains of ")
+
+
+@pytest.mark.parametrize("engine", ["nuts", "batch"])
+def test_a_timeout_before_the_first_draw_is_an_error(posterior, engine):
+    with pytest.raises(InferenceError, match="No chain had a draw after timeout = 1e-09 s"):
+        posterior.sample(num_chains=1, timeout=1e-9, backend="autograd", engine=engine)
+
+
+def test_what_progress_raises_ends_a_chain_in_a_thread(posterior):
+    class Cancelled(Exception): ...
+
+    def cancel(report):
+        raise Cancelled
+
+    with pytest.raises(Cancelled):
+        posterior.sample(num_chains=1, backend="autograd", progress=cancel, cores=1)
 
 
 def test_a_program_without_parameters_is_refused():

@@ -5,11 +5,13 @@ Hoffman and Gelman (2014), JMLR 15, with the draws of Betancourt (2017), arXiv:1
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from math import inf
+from time import perf_counter
 from typing import Any
 
 import numpy as np
 
-from ppl.errors import InferenceError, PPLError
+from ppl.errors import InferenceError
 from ppl.floats import Floats
 from ppl.kernel.advi.coordinates import Scaled
 from ppl.kernel.advi.families.family import Family
@@ -102,45 +104,76 @@ def factor_of(family: Family, params: Floats) -> Floats:
     return np.asarray(np.linalg.cholesky(covariance), dtype=float)
 
 
+SECONDS_A_LOOK = 0.1
+"""Seconds between two looks at whether something failed in the thread of a chain."""
+
 Made = Callable[[int, int], None]
 """Called with the position of a chain and the number of its draw, warmup included, from 1."""
 
 
 def run_chains(
-    starts: Sequence[Start], settings: SampleSettings, seeds: Sequence[int], report: Made = lambda k, n: None
+    starts: Sequence[Start],
+    settings: SampleSettings,
+    seeds: Sequence[int],
+    report: Made = lambda k, n: None,
+    until: float = inf,
 ) -> list[Chain | None]:
     """A chain from each start by the seed at its place, each in a thread of its own.
 
-    The draws are those that each would have alone. Ctrl-C ends them where they are, with the draws that there
-    are; of a chain that is still in its warmup there are none, and it is None.
+    The draws are those that each would have alone. Ctrl-C ends them where they are, as does the clock
+    `perf_counter` at `until`, with the draws that there are; of a chain that is still in its warmup there are
+    none, and it is None.
 
     Raises:
         MissingPackage: nutpie is not installed.
         InferenceError: a statement of the program cannot be computed at a point; names it.
+        BaseException: what `report` raised.
     """
-    failed: list[PPLError] = []
+    failed: list[BaseException] = []
     chains = enumerate(zip(starts, seeds, strict=True))
     samplers = [_begun(start, settings, seed, partial(report, k), failed) for k, (start, seed) in chains]
     traces, stopped = [], False
     try:
         for sampler in samplers:
             try:
-                traces.append(sampler.abort() if stopped else sampler.wait())
-            except KeyboardInterrupt:
+                traces.append(sampler.abort() if stopped else _ended(sampler, failed, until))
+            except (KeyboardInterrupt, TimeoutError):
                 stopped = True
                 traces.append(sampler.abort())
     except RuntimeError:
-        if failed:
-            raise failed[0] from None
-        raise
+        if not failed:
+            raise
     finally:
         for sampler in samplers[len(traces) :]:
             sampler.cancel()
+    if failed and not stopped:
+        raise failed[0]
     return [_in_u(start, _chain_of(trace)) for start, trace in zip(starts, traces, strict=True)]
 
 
+def _ended(sampler: Any, failed: Sequence[BaseException], until: float) -> Any:
+    """The trace of a sampler once it has ended, unless something failed in its thread.
+
+    Raises:
+        TimeoutError: it has not ended at `until`.
+        BaseException: what failed.
+    """
+    while True:
+        try:
+            return sampler.wait(timeout=max(0.0, min(SECONDS_A_LOOK, until - perf_counter())))
+        except TimeoutError:
+            if failed:
+                raise failed[0] from None
+            if perf_counter() >= until:
+                raise
+
+
 def _begun(
-    start: Start, settings: SampleSettings, seed: int, report: Callable[[int], None], failed: list[PPLError]
+    start: Start,
+    settings: SampleSettings,
+    seed: int,
+    report: Callable[[int], None],
+    failed: list[BaseException],
 ) -> Any:
     """nutpie's sampler, at work in a thread."""
     nutpie = extra("nutpie", "sample", *requirements("sample"))
@@ -213,7 +246,7 @@ def _draws(trace: Any, phase: str, metrics: Floats) -> NutsDraws:
     return NutsDraws(u, np.column_stack([*columns.values()]).astype(float))
 
 
-def _compiled(start: Start, report: Callable[[int], None], failed: list[PPLError]) -> Any:
+def _compiled(start: Start, report: Callable[[int], None], failed: list[BaseException]) -> Any:
     """The log density as nutpie wants it: makers of plain functions of the unconstrained vector."""
     from nutpie.compiled_pyfunc import from_pyfunc
 
@@ -221,11 +254,13 @@ def _compiled(start: Start, report: Callable[[int], None], failed: list[PPLError
     first = off_the_flat(target, start.v)
 
     def log_density_gradient(u: Floats) -> tuple[float, Floats]:
+        if failed:
+            raise Unsupported
         try:
             value, gradient = target.log_density_gradient(u)
-        except PPLError as error:
+        except Exception as error:  # as above
             failed.append(error)
-            raise
+            raise Unsupported from None
         if not (np.isfinite(value) and np.isfinite(gradient).all()):
             raise Unsupported
         return value, gradient
@@ -233,7 +268,10 @@ def _compiled(start: Start, report: Callable[[int], None], failed: list[PPLError
     def expand(u: Floats) -> Mapping[str, Floats]:
         nonlocal count
         count += 1
-        report(count)
+        try:
+            report(count)
+        except BaseException as error:  # nutpie would panic
+            failed.append(error)
         return {"u": np.copy(u)}
 
     makers: tuple[Any, ...] = (

@@ -310,7 +310,7 @@ def sample(posterior: LogDensity, **keywords: Any) -> Chains:
     """Draws of the posterior by chains of the No-U-Turn sampler (nutpie, the extra `sample`).
 
     Hoffman and Gelman (2014), JMLR 15. With `engine="batch"` by many short chains of HMC in lockstep. The
-    keywords are those of `SampleSettings`, and `progress`.
+    keywords are those of `SampleSettings`, and of `keywords.ProgressOptions`.
 
     Raises:
         InferenceError: a setting is out of range, the posterior improper, or no start has a finite density.
@@ -331,15 +331,19 @@ def sample_from(posterior: LogDensity, keywords: dict[str, Any], init: Init | No
     run = take_options(ProgressOptions, keywords)
     begin = None if "init" in keywords else init
     with listener_of(run.progress, OF_CHAINS) as shown, logging_stages(shown) as listen:
-        chains = sample_with(posterior, SampleSettings(**keywords), listen, begin)
+        chains = sample_with(posterior, SampleSettings(**keywords), listen, begin, run.timeout)
     if chains.interrupted and run.on_interrupt == "raise":
         raise Interrupted(chains)
     return chains
 
 
 def sample_with(
-    posterior: LogDensity, settings: SampleSettings, listen: Listener = silent, init: Init | None = None
+    posterior: LogDensity,
+    settings: SampleSettings,
+    listen: Listener = silent,
+    init: Init | None = None,
+    timeout: float | None = None,
 ) -> Chains:
     """As `sample`, with a listener, and an `init` in place of that of the settings."""
-    chains = Chains(posterior, settings, *sample_chains(posterior, settings, listen, init))
+    chains = Chains(posterior, settings, *sample_chains(posterior, settings, listen, init, timeout))
     return replace(chains, notes=codes(posterior) + chains.notes)
