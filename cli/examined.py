@@ -28,8 +28,10 @@ def examined(
     """
     compiled = model_of(source)
     if run is None:
-        fit = variational(compiled.condition(inputs), seed=seed)
-        return replace(fit.doctor(seed=seed, outcome=outcome), verdict=fit.provenance.judgement)
+        fit = variational(compiled.condition(inputs, missing="drop"), seed=seed)
+        examination = fit.doctor(seed=seed, outcome=outcome)
+        notes = (*fit.posterior.notes, *examination.notes)
+        return replace(examination, verdict=fit.provenance.judgement, notes=notes)
     posterior = conditioned_as_draws(compiled, inputs, run.columns)
     us = unconstrained_of(posterior, run.columns, run.draws)
     new = partial(predictive, posterior, us, seed)

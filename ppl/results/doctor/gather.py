@@ -257,7 +257,7 @@ def columns_beside(
             values, levels = codes.reshape(values.shape) + 1, len(words)
         if name == outcome or values.dtype.kind not in "iuf" or not np.isfinite(values).all():
             continue
-        whole = values.dtype.kind in "iu"
+        whole = values.dtype.kind in "iu" or (column not in declared and not np.mod(values, 1).any())
         if values.shape == shape:
             yield name, Column(values.reshape(-1).astype(float), *about(name, whole), levels)
         elif values.ndim == 2 and values.shape[:1] == shape:

@@ -322,8 +322,8 @@ def refuse_other_rows(first: str, a: Loo, second: str, b: Loo) -> None:
     if len(a.names) != len(b.names):
         raise DataError(
             f"{first} has {len(a.names)} rows of log likelihood, {second} has {len(b.names)}: ELPDs can be "
-            "compared on the same data only. Fit both to the same rows; a density of several entries is one "
-            "row."
+            "compared on the same data only. Fit both to the same rows: leave out those with missing values "
+            "of either before. A density of several entries is one row."
         )
     for one, other in zip(a.names, b.names, strict=True):
         if one.partition("[")[2] != other.partition("[")[2]:

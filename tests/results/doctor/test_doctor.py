@@ -118,12 +118,15 @@ def test_the_command_reads_a_fit_and_says_the_same(model, tmp_path, capsys, monk
     (tmp_path / "m.model").write_text(PROGRAM)
     plain = {k: np.asarray(v).tolist() for k, v in data(1.5).items()}
     (tmp_path / "d.json").write_text(json.dumps(plain))
+    rows = zip(*(plain[name] for name in ("x", "y", "clinic")), strict=True)
+    (tmp_path / "d.csv").write_text("\n".join(["x,y,clinic", ",0,1", *(f"{x},{y},{c}" for x, y, c in rows)]))
     model.condition("d.json").variational(seed=1).save_csv("output.csv")
-    for words in (["d.json"], ["d.json", "output.csv"]):
+    for words in (["d.csv"], ["d.json", "output.csv"]):
         with pytest.raises(SystemExit) as end:
             main(["doctor", "m.model", *words])
         output = capsys.readouterr().out
         assert end.value.code == 0 and "Verdict: good" in output and "m.model:15:3: warning PPL024" in output
+        assert ("1 of 121 rows were left out" in " ".join(output.split())) == (words == ["d.csv"])
 
 
 def test_what_the_page_shows_is_found(tmp_path, monkeypatch, capsys):
