@@ -25,10 +25,11 @@ def inputs_from(files: Iterable[Path], more: Iterable[str] = ()) -> "Inputs":
     Raises:
         DataError: a file cannot be read, or a variable is in two of them.
     """
-    from ppl.data import load_data, merged, with_arrays
+    from ppl import data
 
-    parts = [_of_stdin() if file == STDIN else load_data(file) for file in (*files, *whole_files(more))]
-    return with_arrays(merged(parts), as_names(more))
+    parts = [_of_stdin() if file == STDIN else data.load_data(file) for file in (*files, *whole_files(more))]
+    inputs, arrays = data.merged(parts), as_names(more)
+    return data.with_arrays(inputs, arrays) if arrays else inputs
 
 
 def _of_stdin() -> "Inputs":

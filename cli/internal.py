@@ -2,11 +2,10 @@
 
 import platform
 import sys
-import tempfile
-import traceback
 from pathlib import Path
 
 from ppl.files import replacing
+from ppl.late import tempfile, traceback
 from ppl.system.distribution import VERSION
 
 

@@ -6,7 +6,6 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import gettempdir
 from typing import TYPE_CHECKING
 
 import click
@@ -15,7 +14,7 @@ from ppl.cli.output import wrapped
 from ppl.files import STDOUT
 from ppl.kernel.advi.outcome import Ending, Outcome
 from ppl.kernel.draws.columns import folded
-from ppl.late import LateModule
+from ppl.late import LateModule, tempfile
 from ppl.results.fits.density import varies
 from ppl.results.fits.fit import Fit
 from ppl.results.report.style import TableStyle
@@ -175,7 +174,7 @@ def onward(left: Path, output: Path) -> str:
 def checkpoint_of(output: Path) -> Path:
     """Where a run keeps the state that it may be resumed from: beside the output, unless that is a device."""
     if _is_device(output):
-        return Path(gettempdir()) / f"ppl-{os.getpid()}.checkpoint"
+        return Path(tempfile.gettempdir()) / f"ppl-{os.getpid()}.checkpoint"
     return output.with_name(f"{output.name}.checkpoint")
 
 

@@ -1,4 +1,4 @@
-"""SciPy by need: its compiled functions alone, or one of its packages when something of it is first used.
+"""Modules by need: of SciPy compiled functions alone, or a package when something of it is first used.
 
 `scipy.special` and `scipy.linalg` with all that they import take a quarter of a second; the extension
 modules in them that hold special functions, LAPACK and BLAS take a hundredth.
@@ -19,17 +19,21 @@ EXTENSIONS = (
     "scipy.optimize._lsap",
 )
 """Extension modules that need nothing of the packages that they are in, though Python imports these first."""
-PACKAGES = ("scipy.special", "scipy.linalg")
+PACKAGES = ("scipy", "scipy._lib", "scipy.special", "scipy.linalg")
+"""Those. On Windows scipy itself finds its libraries, and is imported."""
 
 
 class Later(ModuleType):
     """Stands for a package until something of it is used; modules in it can be imported before it is."""
 
     def __getattr__(self, attribute: str) -> Any:
+        if find_spec(name := f"{self.__name__}.{attribute}"):
+            return import_module(name)
         if sys.modules.get(self.__name__) is self:
             del sys.modules[self.__name__]
             whole = import_module(self.__name__)
-            vars(whole).update(vars(self) | vars(whole))  # with modules in it that have been imported
+            for name in [name for name in vars(self) if not name.startswith("__")]:  # modules in it
+                vars(whole).setdefault(name, vars(self).pop(name))
         return getattr(import_module(self.__name__), attribute)
 
     def __dir__(self) -> list[str]:
@@ -42,19 +46,20 @@ def imported(name: str) -> ModuleType:
     if name in HEAVY and name not in sys.modules:
         return _alone(name)
     if name in EXTENSIONS:
-        first = () if sys.platform == "win32" else ("scipy",)  # whose libraries it finds
-        for package in (*first, *PACKAGES, name.rpartition(".")[0]):
+        for package in (*PACKAGES[sys.platform == "win32" :], name.rpartition(".")[0]):
             if package not in sys.modules:
-                sys.modules.setdefault(package, _later(package))
+                _stand_in(package)
     return import_module(name)
 
 
-def _later(package: str) -> ModuleType:
-    spec = find_spec(package)
+def _stand_in(package: str) -> None:
+    spec, (above, _, name) = find_spec(package), package.rpartition(".")
     assert spec is not None
     module = module_from_spec(spec)
     module.__class__ = Later
-    return module
+    module = sys.modules.setdefault(package, module)
+    if above:
+        setattr(sys.modules[above], name, module)
 
 
 def _alone(name: str) -> ModuleType:
@@ -86,6 +91,16 @@ class LateModule:
         setattr(self, attribute, value)
         return value
 
+
+# Of the standard library, what imports much and is seldom used.
+difflib = LateModule("difflib")
+html = LateModule("html")
+statistics = LateModule("statistics")
+shutil = LateModule("shutil")
+tempfile = LateModule("tempfile")
+traceback = LateModule("traceback")
+tracemalloc = LateModule("tracemalloc")
+zipfile = LateModule("zipfile")
 
 assignment = LateModule("scipy.optimize._lsap", "scipy.optimize")
 blas = LateModule("scipy.linalg._fblas", "scipy.linalg.blas")

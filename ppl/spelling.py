@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterable
-from difflib import get_close_matches
 from unicodedata import normalize
+
+from ppl.late import difflib
 
 LIKE = 0.7
 """The ratio of difflib from which a name is taken for a misspelling of another."""
@@ -19,7 +20,7 @@ def nearest(name: str, names: Iterable[str], cutoff: float = LIKE) -> str | None
         'sigmay'
     """
     folded = {fold(n): n for n in names}
-    close = get_close_matches(fold(name), folded, n=1, cutoff=cutoff)
+    close = difflib.get_close_matches(fold(name), folded, n=1, cutoff=cutoff)
     return folded[close[0]] if close else None
 
 

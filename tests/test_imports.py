@@ -92,6 +92,7 @@ def test_a_command_imports_what_it_needs(words, without, folder):
 
 
 COMPILING = (
+    *("numpy.polynomial", "tempfile"),
     "lark",
     "ppl.kernel.language.ast",
     "ppl.structure.observed.terms",
@@ -100,6 +101,8 @@ COMPILING = (
     "ppl.optimise.passes.vectorise",
 )
 UNUSED = (
+    *("html", "importlib.resources", "statistics", "subprocess", "tracemalloc", "zipfile"),
+    "ppl.data.on_disk",
     "rich",
     "pydantic",
     "typer",
@@ -121,7 +124,7 @@ UNUSED = (
 )
 PACKAGES = ("scipy._lib._array_api", "scipy.sparse", "autograd.scipy")
 """What imports all of SciPy, or all of NumPy."""
-MOST_MODULES = {"first": 930, "second": 700}
+MOST_MODULES = {"first": 840, "second": 630}
 """Of a fit by the command line, all packages together."""
 
 
@@ -136,7 +139,7 @@ def test_a_fit_imports_the_modules_of_its_path(folder, monkeypatch, tmp_path):
         assert not status, done.stderr
         unwanted = tuple(f"{each}." for each in (*UNUSED, *PACKAGES, *more))
         assert [name for name in loaded if f"{name}.".startswith(unwanted)] == []
-        assert len(loaded) <= MOST_MODULES[run]
+        assert len(loaded) <= MOST_MODULES[run], len(loaded)
 
 
 def test_passes_are_imported_when_they_run():
@@ -171,7 +174,8 @@ COMPILED_ONLY = """\
 import sys
 from ppl.late import blas, lapack, special
 value = special.digamma(0.3), special.ndtri(0.3), lapack.dpotrf([[4.0]])[0], blas.ddot([1.0], [2.0])
-packages = {"scipy.special._basic", "scipy.linalg._basic", "scipy._lib._pep440"} & set(sys.modules)
+others = {"scipy.special._basic", "scipy.linalg._basic", "scipy._lib._pep440", "scipy._lib._testutils"}
+packages = others & set(sys.modules)
 import scipy.special, scipy.linalg
 assert scipy.__version__ and scipy._lib
 from scipy import special as other

@@ -1,7 +1,6 @@
 """Long arrays a few rows at a time. Those mapped from disk leave no pages behind in memory."""
 
 import mmap
-import tempfile
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl.data.shares import Share, is_consecutive
+from ppl.late import tempfile
 
 BLOCK_BYTES = 1 << 24
 """Bytes of an array that are looked at together."""
@@ -67,7 +67,7 @@ def map_of(array: NDArray[Any], dtype: Any) -> OnDisk:
 
 def room_on_disk(shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
     """An array to be filled, in a temporary file that goes with it."""
-    file = tempfile.TemporaryFile()  # noqa: SIM115 - the map keeps it
+    file = tempfile.TemporaryFile()
     return np.memmap(file, dtype, "w+", shape=shape)
 
 

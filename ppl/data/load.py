@@ -1,6 +1,5 @@
 """Where data come from: a mapping, a DataFrame, or a file of JSON, CSV, R's dump, NumPy's or Parquet."""
 
-import zipfile
 import zlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -12,7 +11,7 @@ from ppl.data.json_text import parse_json
 from ppl.data.levels import column_of
 from ppl.errors import DataError, MissingPackage
 from ppl.files import require_file
-from ppl.late import LateModule
+from ppl.late import LateModule, zipfile
 from ppl.system.distribution import requirements
 
 archive, csv_text = LateModule("ppl.data.archive"), LateModule("ppl.data.csv_text")

@@ -7,7 +7,6 @@ again, one by one; if the first of several nan is nan again, the others are not.
 
 import math
 import sys
-import tracemalloc
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
@@ -28,6 +27,7 @@ from ppl.kernel.emit.load import BUILTINS, Code, Module, load
 from ppl.kernel.emit.located import located
 from ppl.kernel.emit.runtime import DrawsRejected
 from ppl.kernel.emit.text import Binding
+from ppl.late import tracemalloc
 from ppl.records import dataclass
 from ppl.source import Span
 from ppl.stdlib.over_draws import for_all
@@ -163,7 +163,7 @@ def bytes_in_use(batched: Batched, us: Floats) -> int:
     finally:
         if not tracing:
             tracemalloc.stop()
-    return most - before
+    return int(most - before)
 
 
 def are_nan(us: Floats, found: PointDensities, bad: NDArray[np.intp], scalar: Scalar) -> bool:

@@ -4,7 +4,6 @@ import json
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
-from tempfile import mkdtemp
 from time import monotonic
 from typing import Any, NamedTuple
 
@@ -17,6 +16,7 @@ from ppl.kernel.advi.context import Journal
 from ppl.kernel.advi.outcome import Listener
 from ppl.kernel.advi.start import Init
 from ppl.kernel.advi.target import Target
+from ppl.late import tempfile
 from ppl.methods.recipes import fit
 from ppl.methods.recipes.result import Result
 from ppl.methods.run.settings import Settings
@@ -131,7 +131,7 @@ class Checkpoint(Journal):
         if self.path.exists():
             return self.path
         try:
-            elsewhere = Path(mkdtemp(prefix="ppl-")) / self.path.name
+            elsewhere = Path(tempfile.mkdtemp(prefix="ppl-")) / self.path.name
             self._write(elsewhere)
         except OSError:
             return None

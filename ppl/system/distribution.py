@@ -3,16 +3,15 @@
 import atexit
 import json
 import os
-import shutil
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
-from tempfile import mkdtemp
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from ppl.errors import MissingPackage
 from ppl.files import user_cache, writable
+from ppl.late import shutil, tempfile
 
 
 def extra(package: str, what: str, *install: str) -> Any:
@@ -22,7 +21,7 @@ def extra(package: str, what: str, *install: str) -> Any:
         MissingPackage: it is not installed; `install` are the requirements to give to pip.
     """
     if writable(user_cache()) is None:  # ArviZ cannot be imported without a home and a cache
-        os.environ["XDG_CACHE_HOME"] = folder = mkdtemp(prefix="ppl-cache-")
+        os.environ["XDG_CACHE_HOME"] = folder = tempfile.mkdtemp(prefix="ppl-cache-")
         os.environ.setdefault("HOME", folder)
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
     try:

@@ -1,7 +1,6 @@
 """Emitted modules: their text, and as callable functions, one set for each namespace."""
 
 import re
-import traceback
 from collections.abc import Callable, Mapping
 from functools import cached_property, wraps
 from threading import local
@@ -12,6 +11,7 @@ from ppl.arrays import Namespace
 from ppl.kernel.emit.library import Wrap, library
 from ppl.kernel.emit.text import Binding
 from ppl.kernel.ir.nodes import AtPoints
+from ppl.late import traceback
 from ppl.records import dataclass
 from ppl.source import Span
 

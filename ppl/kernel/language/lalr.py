@@ -10,7 +10,8 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from functools import cache
-from importlib.resources import files
+from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ppl.cache import StoredParts
@@ -189,7 +190,7 @@ def reduced(rule: GrammarRule, read: list[Read], make: Make) -> tuple[Any, int |
 
 @cache
 def grammar_text() -> str:
-    return files("ppl.grammar").joinpath("model.lark").read_text("utf-8")
+    return Path(import_module("ppl.grammar").__path__[0], "model.lark").read_text("utf-8")
 
 
 @cache
@@ -205,7 +206,7 @@ def parser() -> "lark.Lark":
 @cache
 def fast() -> Fast:
     """The same parser, run by a shorter loop, from the tables in the cache or from the grammar."""
-    reader = files(__package__).joinpath("lalr.py").read_text("utf-8")
+    reader = Path(__file__).read_text("utf-8")
     parts = StoredParts(hashlib.sha256((reader + grammar_text()).encode()).hexdigest(), "the grammar")
     tables = parts.read("tables")
     if tables is None:

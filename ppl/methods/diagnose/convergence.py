@@ -8,12 +8,11 @@ are the paper's chains, each split in halves.
 import math
 from collections.abc import Callable
 from functools import lru_cache
-from statistics import NormalDist
 
 import numpy as np
 
 from ppl.floats import Floats
-from ppl.late import special
+from ppl.late import special, statistics
 
 FEWEST_DRAWS_A_CHAIN = 4
 """Draws of a chain below which R-hat, effective draws and standard errors are nan."""
@@ -127,7 +126,7 @@ def normal_scores(n: int) -> Floats:
 
     By the standard library, because the import of scipy.special takes as long as a summary.
     """
-    inverse = NormalDist().inv_cdf
+    inverse = statistics.NormalDist().inv_cdf
     return np.array([math.nan, *(inverse((k / 2 - 0.375) / (n + 0.25)) for k in range(1, 2 * n + 1))])
 
 

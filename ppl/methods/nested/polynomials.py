@@ -6,7 +6,6 @@ from itertools import product
 from typing import NamedTuple
 
 import numpy as np
-from numpy.polynomial import chebyshev, hermite_e
 
 from ppl.floats import Floats
 from ppl.kernel.advi.gaussian import LOG_2PI
@@ -76,7 +75,9 @@ class Polynomials:
         """Where gradients are taken (m, w): Chebyshev's nodes, or points spread evenly over directions."""
         radius, w = self.radius, self.width
         if w == 1:
-            return np.asarray(radius * chebyshev.chebpts1(self.degree)[:, None])
+            return np.asarray(
+                radius * np.sin(np.pi / 2 / self.degree * np.arange(1 - self.degree, self.degree, 2))[:, None]
+            )
         count = int(np.ceil(POLYNOMIALS.equations * len(self.powers) / w))
         rng = np.random.default_rng(count)  # the same points for every fit
         pool = rng.standard_normal((64 * count, w))
@@ -138,8 +139,8 @@ class Polynomials:
     @cached_property
     def solver(self) -> Floats:
         """The matrix (p, m w) from gradients at the nodes to coefficients, by weighted least squares."""
-        z, r, units = self.nodes, self.radius, np.eye(self.degree + 1)
-        slopes = np.stack([chebyshev.chebval(z / r, chebyshev.chebder(unit)) / r for unit in units], axis=-1)
+        z, r = self.nodes, self.radius
+        slopes = np.stack(chebyshev_slopes(z / r, self.degree), axis=-1) / r
         own = np.eye(self.width, dtype=bool)[:, :, None]
         columns = [self.products(np.where(mine, slopes, self.each(z))) for mine in own]
         matrix = np.stack(columns, axis=1)  # (m, w, p)
@@ -195,6 +196,14 @@ def chebyshev_values(x: Floats, degree: int) -> list[Floats]:
     return values
 
 
+def chebyshev_slopes(x: Floats, degree: int) -> list[Floats]:
+    """The derivatives of these polynomials by x."""
+    slopes = [np.zeros_like(x), np.ones_like(x)]
+    for value in chebyshev_values(x, degree)[1:-1]:
+        slopes.append(2 * value + 2 * x * slopes[-1] - slopes[-2])
+    return slopes
+
+
 def regular(radius: float, width: int) -> tuple[Floats, Floats]:
     """Places along a line that are equally far apart, and the logs of this distance."""
     spacing = POLYNOMIALS.spacings[width - 1]
@@ -206,5 +215,5 @@ def hermite(count: int) -> tuple[Floats, Floats]:
     """The nodes of Gauss and Hermite's rule, and log weights by which any function of one variable is summed:
     exactly, if it is a normal density times a polynomial of less than twice the degree.
     """
-    line, weights = map(np.asarray, hermite_e.hermegauss(count))
+    line, weights = map(np.asarray, np.polynomial.hermite_e.hermegauss(count))
     return line, np.asarray(np.log(weights) + 0.5 * line**2)

@@ -4,7 +4,7 @@ All of scipy.stats takes a quarter of a second to import, which is as long as ma
 """
 
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ MAGNITUDES = 1 << np.arange(SOBOL_BITS - 1, -1, -1, dtype=np.uint32)
 LOWER = np.tri(SOBOL_BITS, k=-1, dtype=bool)
 DIAGONAL = np.eye(SOBOL_BITS, dtype=np.uint32)
 
-TABLE = files(__package__).joinpath("sobol_directions.txt").read_text(encoding="utf-8").splitlines()
+TABLE = Path(__file__).with_name("sobol_directions.txt").read_text(encoding="utf-8").splitlines()
 DIRECTIONS = tuple(row for row in TABLE if row[0] != "#")
 MOST_DIMENSIONS = 1 + len(DIRECTIONS)
 

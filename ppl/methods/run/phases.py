@@ -1,6 +1,6 @@
 """Which stages a run goes through, what each does, and what it usually costs."""
 
-from importlib.resources import files
+from pathlib import Path
 from typing import NamedTuple
 
 from ppl.kernel.advi.outcome import Phase
@@ -14,7 +14,7 @@ class About(NamedTuple):
     does: str
 
 
-TABLE = files(__package__).joinpath("phases.txt").read_text(encoding="utf-8").splitlines()
+TABLE = Path(__file__).with_name("phases.txt").read_text(encoding="utf-8").splitlines()
 ENTRIES = (line.split(" ", 2) for line in TABLE if line[0] != "#")
 PHASES = {Phase[name]: About(float(cost), does) for name, cost, does in ENTRIES}
 

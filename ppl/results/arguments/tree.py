@@ -9,7 +9,7 @@ import json
 import re
 from collections import deque
 from collections.abc import Iterator, Mapping
-from importlib.resources import files
+from pathlib import Path
 from typing import Any, cast
 
 from ppl.methods.run.settings import ALGORITHMS
@@ -52,7 +52,7 @@ def value_of(name: str, about: str, default: bool | float | str, condition: str 
     return Value(name, about, default) if condition is None else bounded(name, about, default, condition)
 
 
-TEXT = files(__package__).joinpath("methods.txt").read_text(encoding="utf-8")
+TEXT = Path(__file__).with_name("methods.txt").read_text(encoding="utf-8")
 (ROOT,) = parsed(deque(line for line in TEXT.splitlines() if line[0] != "#"))
 METHOD = cast(Choice, ROOT)
 

@@ -1,11 +1,11 @@
 """Stop when the ELBO changes little, relative to its size (ADVI Algorithm 1, as Stan measures it)."""
 
 import math
-from statistics import fmean, median
 from typing import NamedTuple
 
 from ppl.kernel.advi.outcome import Ending, Outcome
 from ppl.kernel.advi.stopping.stopping_rule import Checkpoint, Reading
+from ppl.late import statistics
 from ppl.records import dataclass
 
 FEWEST_CHECKPOINTS = 10
@@ -57,13 +57,16 @@ class RelativeElbo:
         if state.seen:
             deltas = (*deltas, _relative_change(state.previous, checkpoint.elbo))[-self.window :]
         seen = state.seen + 1
-        diverges = seen > FEWEST_CHECKPOINTS and max(fmean(deltas), median(deltas)) > DIVERGING_CHANGE
+        diverges = (
+            seen > FEWEST_CHECKPOINTS
+            and max(statistics.fmean(deltas), statistics.median(deltas)) > DIVERGING_CHANGE
+        )
         suspect = state.suspect + 1 if diverges else 0
         state = RelativeElboState(seen, checkpoint.elbo, deltas, suspect)
         return state, self._read(state) if deltas else Reading()
 
     def _read(self, state: RelativeElboState) -> Reading:
-        mean, middle = fmean(state.deltas), median(state.deltas)
+        mean, middle = statistics.fmean(state.deltas), statistics.median(state.deltas)
         small = [name for name, delta in (("mean", mean), ("median", middle)) if delta < self.tolerance]
         if small and len(state.deltas) == self.window:
             which = " and ".join(small)

@@ -1,10 +1,10 @@
 """Stop when a rolling average of the instantaneous bound rises no more (DSVI's supplement, section B)."""
 
 import math
-from statistics import fmean, variance
 
 from ppl.kernel.advi.outcome import Ending, Outcome
 from ppl.kernel.advi.stopping.stopping_rule import Checkpoint, Reading
+from ppl.late import statistics
 from ppl.records import dataclass
 
 BOUND_WINDOW = 200
@@ -37,9 +37,9 @@ class RollingBound:
 
     def _read(self, bounds: tuple[float, ...]) -> Reading:
         before, after = bounds[: self.window], bounds[self.window :]
-        gain = fmean(after) - fmean(before)
+        gain = statistics.fmean(after) - statistics.fmean(before)
         # The later window tells the noise of both: the first may hold the ascent from the start.
-        se = math.sqrt(2 * variance(after) / self.window)
+        se = math.sqrt(2 * statistics.variance(after) / self.window)
         if gain > max(self.tolerance, se):
             return Reading(note=f"bound rose {gain:.3g}")
         reason = f"the rolling average of the bound rose by {gain:.2g} nats, with a noise of {se:.2g} nats"
