@@ -13,7 +13,9 @@ from ppl.records import dataclass, field
 MOST_SHAPES = 32
 """Compiled tapes that are held at a time, of as many different numbers of points."""
 CALLS_BEFORE = 2
-"""Gradients by autograd before a tape is compiled: that takes as long as two of them, and halves others."""
+"""Gradients by autograd before a first tape is compiled: that takes as long as two of them, and halves
+others. Of other numbers of points one, for where many gradients are taken of one number they are of others.
+"""
 
 
 @dataclass
@@ -52,7 +54,7 @@ class Tapes:
         shape = xs[self.moving[0] if self.moving else 0].shape
         if shape not in self.compiled:
             self.calls[shape] = self.calls.get(shape, 0) + 1
-            if self.calls[shape] <= CALLS_BEFORE:
+            if self.calls[shape] <= (1 if self.compiled else CALLS_BEFORE):
                 return self.with_value and self.with_value.compiled.get(shape)
             while len(self.compiled) >= MOST_SHAPES:
                 self.compiled.pop(next(iter(self.compiled)))
