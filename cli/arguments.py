@@ -19,8 +19,8 @@ from ppl.cli.options import (
 )
 from ppl.cli.settings import choice
 from ppl.cli.signatures import Argument, Option
-from ppl.files import exists, is_file
-from ppl.kernel.language.include import read_source
+from ppl.files import exists, is_file, write_whole
+from ppl.kernel.language.include import BYTE_ORDER_MARK, read_source
 from ppl.source import SourceText
 
 Missing = choice("Missing", "refuse", "model", "drop")
@@ -50,6 +50,14 @@ def programs_there(paths: list[Path]) -> list[Path]:
 def read_program(path: Path) -> SourceText:
     """The text of a program, of standard input for `-`."""
     return SourceText(sys.stdin.read(), "<stdin>") if path == STDIN else read_source(path)
+
+
+def write_program(path: Path, text: str) -> None:
+    """Write a changed program with the line ends and the byte order mark that its file has."""
+    before = path.read_bytes()
+    mark = BYTE_ORDER_MARK.decode() if before.startswith(BYTE_ORDER_MARK) else ""
+    ends = "\r\n" if b"\r\n" in before else "\n"
+    write_whole(path, [mark + text.replace("\n", ends)])
 
 
 def existing(metavar: str, text: str, **more: Any) -> Any:

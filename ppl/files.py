@@ -141,7 +141,8 @@ def replacing(path: str | Path) -> Iterator[BinaryIO]:
 
     Its name is random and it is created by this call alone: threads and processes that write files of alike
     names, or one file, each write their own, and no link is followed. What a process that was killed left of
-    the same file is removed. A device or pipe cannot be renamed onto and is written directly.
+    the same file is removed. The permissions of the file that is replaced remain. A device or pipe cannot be
+    renamed onto and is written directly.
 
     Raises:
         MissingFile: there is no such folder.
@@ -159,6 +160,8 @@ def replacing(path: str | Path) -> Iterator[BinaryIO]:
     part = target.with_name(f"{head}{os.getpid()}-{token_hex(RANDOM_BYTES)}{tail}")
     try:
         with _named(path, str(part)), part.open("xb") as written:
+            if target.exists():
+                part.chmod(stat.S_IMODE(target.stat().st_mode))
             yield written
             written.flush()
             os.fsync(written.fileno())

@@ -45,6 +45,14 @@ def test_a_link_stays_a_link(tmp_path):
     assert (tmp_path / "real.csv").read_text() == "new\n"
 
 
+def test_permissions_remain(tmp_path):
+    path = tmp_path / "private.csv"
+    path.write_text("old")
+    path.chmod(0o600)
+    write_whole(path, ["new\n"])
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
 def test_a_device_is_written_not_replaced():
     write_whole("/dev/null", ["gone\n"])
     assert not os.path.isfile("/dev/null")

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import click
 
-from ppl.cli.arguments import ModelPaths, read_program
+from ppl.cli.arguments import ModelPaths, read_program, write_program
 from ppl.cli.options import STDIN, data_files, split_names, whole, whole_files
 from ppl.cli.signatures import Option
 
@@ -51,7 +51,6 @@ def fix(
     from ppl.cli.fits import read_run
     from ppl.cli.fixes import difference, fixed
     from ppl.cli.output import print_text
-    from ppl.files import write_whole
 
     if write and STDIN in models:
         raise click.BadParameter("standard input cannot be changed; omit --write.", param_hint="--write")
@@ -72,7 +71,7 @@ def fix(
         if not result.applied:
             click.echo(f"{source.name}: no changes are proposed.", err=True)
         elif write:
-            write_whole(model, [result.source.text])
+            write_program(model, result.source.text)
             click.echo(f"Wrote {model}.", err=True)
         show(result.errors, sys.stderr)
         errors += len(result.errors)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import click
 
-from ppl.cli.arguments import ModelPaths, read_program
+from ppl.cli.arguments import ModelPaths, read_program, write_program
 from ppl.cli.options import STDIN
 from ppl.cli.signatures import Option
 
@@ -42,7 +42,6 @@ def format(
 def is_formatted(model: Path, write: bool, check: bool) -> bool:
     """Whether a program is in the canonical layout already; prints it, or writes it, or says so."""
     from ppl.cli.output import print_text
-    from ppl.files import write_whole
     from ppl.programs.format import format_program
 
     source = read_program(model)
@@ -53,6 +52,6 @@ def is_formatted(model: Path, write: bool, check: bool) -> bool:
     elif not write:
         print_text(text)
     elif not same:
-        write_whole(model, [text])
+        write_program(model, text)
         click.echo(f"Wrote {model}.")
     return same

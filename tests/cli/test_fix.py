@@ -95,6 +95,18 @@ def test_the_command_shows_and_writes(run, tmp_path):
     assert run("fix", "c.model") == (0, "", "c.model: no changes are proposed.\n")
 
 
+@pytest.mark.parametrize(
+    ("command", "statement"), [("fix", "increment_log_prob(-a ^ 2)"), ("format", "target += -a^2")]
+)
+def test_line_ends_and_the_byte_order_mark_remain(run, tmp_path, command, statement):
+    text = f"\ufeffparameters {{ real a; }}\r\nmodel {{ {statement}; }}\r\n"
+    (tmp_path / "w.stan").write_bytes(text.encode())
+    run(command, "w.stan", "--write")
+    after = (tmp_path / "w.stan").read_bytes().decode()
+    assert after != text and after.startswith("\ufeffparameters") and after.endswith("}\r\n")
+    assert after.count("\n") == after.count("\r\n") > 1
+
+
 @pytest.mark.rotate(5)
 def test_findings_with_data_are_fixed_and_the_others_listed(run, tmp_path):
     text = "data { int N; vector[N] y; } parameters { real m; real<lower=0> s; } "
