@@ -1,7 +1,7 @@
 """What the arguments of the standard library's functions must be, where any number will not do.
 
 A word of `Expressions.suited` for each argument, in order; what is left out is "unit" for elementwise
-functions and "any" for matrices.
+functions and "any" for matrices. After "/" stands the number of arguments, where the words depend on it.
 """
 
 ARGUMENTS: dict[str, tuple[str, ...]] = {
@@ -89,9 +89,10 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "softmax": ("any",),
     "student_t_qf": ("unit", "above_one", "any", "positive"),
     **{
-        f"wiener_{tail}_{suffix}": ("above_one", "positive", "half_unit", "unit", "any")
+        f"wiener_{tail}_{suffix}{count}": ("above_one", "positive", "half_unit", "unit", "any", *more)
         for tail in ("lcdf", "lccdf")
         for suffix in ("unnorm", "defective")
+        for count, more in (("", ()), ("/6", ("data",)), ("/9", ("unit", "unit", "unit", "data")))
     },
 }
 

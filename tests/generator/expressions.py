@@ -518,8 +518,8 @@ class Expressions:
                 Shape("matrix", (size, size)),
             ]
         )
-        words = ARGUMENTS.get(name, ())
         shapes = [concrete(p, stands, size) for p in parsed.args]
+        words = ARGUMENTS.get(f"{name}/{len(shapes)}") or ARGUMENTS.get(name, ())
         if (
             stands.base != "int"
             and any(p.base == "T" for p in parsed.args)
