@@ -518,6 +518,13 @@ def test_batches_are_cut_to_the_memory_there_is(of_rows, monkeypatch) -> None:
     assert max(seen[3:]) <= ((2 << 20) - of_a_run) // size < 100 and sum(seen[3:]) == 300
 
 
+def test_what_leaves_room_for_a_batch_is_not_measured(of_rows, monkeypatch) -> None:
+    (posterior, seen), us = of_rows, np.zeros((300, 3))
+    monkeypatch.setattr("ppl.density.log_joint.ARRAY_SIZES", replace(memory.ARRAY_SIZES, unchecked=1))
+    posterior.log_density_gradients(us)
+    assert seen == [100, 100, 100] and not posterior.log_joint().bytes_of_points
+
+
 def test_draws_at_once_are_cut_to_the_memory_there_is(of_rows, monkeypatch) -> None:
     posterior, _ = of_rows
     usual = replace(posterior).draws_at_once

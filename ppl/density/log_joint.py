@@ -208,20 +208,25 @@ class LogJoint:
     def fitting(self, us: Floats, batched: many.Batched | None, gradient: bool, n: int) -> int:
         """How many of n points may be evaluated at once, `batched`, for the memory that is free.
 
-        That is measured once, at a few of them, and only if it could matter: a line of emitted code makes
-        some four arrays in every step of the loops around it, and a call some four of its results.
+        A line of emitted code makes some four arrays in every step of the loops around it, and a call some
+        four of its results. What a point takes is measured, once, only if so much leaves room for few.
         """
         if batched is None or n < many.BATCH.fewest_points:
             return n
-        arrays, nodes = self.numbers_of_a_run
-        if 4 * (n * arrays + (n if self.model.traits.calls_by_row else 1) * nodes) <= ARRAY_SIZES.unchecked:
+        arrays, nodes = (4 * numbers for numbers in self.numbers_of_a_run)
+        of_a_run, of_a_point = (0, arrays + nodes) if self.model.traits.calls_by_row else (nodes, arrays)
+        if of_a_run + n * of_a_point <= ARRAY_SIZES.unchecked:
             return n
+        room = available() // many.BATCH.share_of_memory
+        sure = (room // ARRAY_SIZES.number - of_a_run) // of_a_point
+        if sure >= min(n, many.BATCH.enough_points):
+            return min(n, sure)
         if gradient not in self.bytes_of_points:
             self.bytes_of_points[gradient] = many.bytes_of_points(batched, us)
         of_a_run, of_a_point = self.bytes_of_points[gradient]
         if of_a_run + n * of_a_point <= ARRAY_SIZES.unchecked * ARRAY_SIZES.number:
             return n
-        return max(1, min(n, (available() // many.BATCH.share_of_memory - of_a_run) // of_a_point))
+        return max(1, min(n, (room - of_a_run) // of_a_point))
 
     @cached_property
     def numbers_of_a_run(self) -> tuple[int, int]:

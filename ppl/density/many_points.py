@@ -73,6 +73,11 @@ class BatchLimits:
     node: int = 64
     """What the record of a call takes, in numbers, beside its result."""
 
+    enough_points: int = 512
+    """Points of a batch that would gain nothing by more: to measure what they take is dearer, by far in code
+    of many lines, since Python searches all lines before one for the place of each allocation.
+    """
+
     measured: int = 32
     """Points at which it is measured what a point takes of memory."""
 
