@@ -26,7 +26,6 @@ from ppl.kernel.advi import subsampling
 from ppl.methods.run.settings import Settings
 from ppl.results.files.read_csv import read_draws
 from ppl.run import backend
-from ppl.run.posterior_target import PosteriorTarget
 
 PROGRAM = """
 data {{ int N; int D; matrix{bounds}[N, D] x; array[N] int<lower=0, upper=1> y; }}
@@ -118,12 +117,12 @@ def test_jax_is_chosen_for_data_on_disk_where_they_fit_in_memory(folder, monkeyp
     monkeypatch.setattr(backend, "JAX_PAYS", replace(backend.JAX_PAYS, matrix=1))
     monkeypatch.setattr(backend, "find_spec", lambda name: name)
     here, there = both()
-    assert backend.jax_pays(PosteriorTarget(here), Settings())
+    assert backend.jax_pays(here.problem, Settings())
     monkeypatch.setattr(backend, "JAX_PAYS", replace(backend.JAX_PAYS, matrix=1, memory=0))
     monkeypatch.setattr(backend, "available", lambda: 4 * X.nbytes)
-    assert backend.jax_pays(PosteriorTarget(there), Settings())
+    assert backend.jax_pays(there.problem, Settings())
     monkeypatch.setattr(backend, "available", lambda: 4 * X.nbytes - 1)
-    assert not backend.jax_pays(PosteriorTarget(there), Settings())
+    assert not backend.jax_pays(there.problem, Settings())
 
 
 def test_products_go_block_by_block(folder, block, monkeypatch):

@@ -76,7 +76,7 @@ def sample(
     sample_settings = SampleSettings(**given_settings(settings))
     compiled, inputs = model_and_inputs(model, data or [], arrays, quiet)
     posterior = compiled.condition(inputs, sample_settings.seed, missing.value)
-    require_memory_of_chains(posterior, sample_settings)  # before the names of all columns are made
+    require_memory_of_chains(posterior.extent, sample_settings)  # before the names of all columns are made
     columns = table_columns(posterior, split_names(variables))
     err, out = TolerantStream("stderr"), TolerantStream("stdout")
     arguments = {"data.file": recorded(data or [], arrays), "output.refresh": refresh}

@@ -76,7 +76,7 @@ def _run(name: str, program: str | Path, compiled: str, arguments: dict[str, Any
     with profiled(model, arguments.get("output.profile_file")) as timed:
         data = values["data.file"] or {}
         posterior = timed.condition(data, seed=values["random.seed"])
-        require_memory_of_rows(posterior, _draws(values))
+        require_memory_of_rows(posterior.extent, _draws(values))
         job = Job(posterior, replace(config, parameters=parameters_of(posterior)))
         print("\n".join(tree_lines(values)), end="\n\n")
         sys.stdout.flush()

@@ -19,6 +19,7 @@ from ppl.density.conditioning import leaf_values
 from ppl.density.labels import labels_of
 from ppl.density.log_joint import TARGET, UNNORMALISED, LogJoint
 from ppl.density.many_points import BATCH, LargestArrays, in_batches, sizes_of
+from ppl.density.problem import Extent, Problem
 from ppl.density.updated import Earlier, UpdatedJoint, updated_joint
 from ppl.errors import ArgumentError, InferenceError, Rejection
 from ppl.floats import Floats
@@ -83,7 +84,7 @@ class LogDensity:
     notes: tuple[str, ...] = ()
     """What became of columns and rows of the data."""
     targets: dict[Any, Any] = field(init=False, default_factory=dict)
-    """The targets by JAX, once made: by Jacobian, device and fast compilation, or by rows and device."""
+    """Targets, once made: by Jacobian, device and fast compilation, or by rows and device."""
     log_joints: dict[tuple[bool, bool], LogJoint | UpdatedJoint] = field(init=False, default_factory=dict)
     eliminations: "dict[str, LogDensity]" = field(init=False, default_factory=dict)
     """Posteriors in which another thing becomes of the discrete parameters, by elimination."""
@@ -98,12 +99,16 @@ class LogDensity:
 
     def __reduce__(self) -> Any:
         """By the program and the data that were given: what was computed of them does not travel."""
-        read = {v.name: self.d.of(v.name) for v in self.model.lowered.data if not v.items}
         # The caller may have changed the arrays that were given.
         own = {name for name, value in self.data.items() if isinstance(value, Factor)}
-        nonempty = {name: value for name, value in read.items() if np.size(value) and name not in own}
+        nonempty = {name: x for name, x in self.numbers.items() if np.size(x) and name not in own}
         data = {**self.data, **nonempty}
         return conditioned_anew, (self.model, data, self.d.seed__, self.earlier, self.notes)
+
+    @property
+    def numbers(self) -> dict[str, Any]:
+        """The numbers and arrays of the data block as they were read, by name."""
+        return {v.name: self.d.of(v.name) for v in self.model.lowered.data if not v.items}
 
     @property
     def observed(self) -> Mapping[str, Any]:
@@ -205,14 +210,39 @@ class LogDensity:
             >>> posterior.param_unc_names()[:3]
             ['mu', 'tau', 'theta_raw.1']
         """
+        return list(self.element_names)
+
+    @cached_property
+    def element_names(self) -> tuple[str, ...]:
+        """The same, made once."""
         entries = {v.name: v.entries for v in self.variables["parameters"]}
         parameters = parameters_of(self.model.plain.layout, self.d)
-        return [name for p in parameters for name in entries[p.name] or free_names(p, p.name)]
+        return tuple(name for p in parameters for name in entries[p.name] or free_names(p, p.name))
 
     @property
     def places(self) -> Mapping[str, ParameterPlace]:
         """Where each parameter lies in `u`, by its name."""
         return self.d.places
+
+    @property
+    def extent(self) -> Extent:
+        """How large a point and a row of draws are."""
+        return Extent(self.param_unc_num(), tuple(self.declared(include_tp=True, include_gq=True)))
+
+    @cached_property
+    def problem(self) -> Problem:
+        """What checks and the choice of a backend read."""
+        return Problem(
+            self.extent,
+            self.element_names,
+            self._elements(lambda d: CONSTRAINT_BY_KEYWORD[d.constraint].bounded),
+            self.numbers,
+            self.model.traits,
+            self.width,
+            self.sizes.steps,
+            is_updated=self.earlier is not None,
+            is_timed=self.model.keeps_time,
+        )
 
     # --- Density ---
 
@@ -242,7 +272,7 @@ class LogDensity:
         if key not in self.log_joints:
             width, sizes = self.batch_width, self.sizes
             joint = LogJoint(self.model, forms, self.prepared, jacobian, width, sizes)
-            self.log_joints[key] = updated_joint(joint, self.earlier, self.param_unc_names())
+            self.log_joints[key] = updated_joint(joint, self.earlier, self.element_names)
         return self.log_joints[key]
 
     def log_density(self, u: ArrayLike, propto: bool = False, jacobian: bool = True) -> float:
@@ -339,11 +369,6 @@ class LogDensity:
     def batch_width(self) -> int:
         """How many numbers a point counts for in a batch: many scalar parameters are never one array."""
         return max(self.sizes.largest, self.param_unc_num() // COST.points_share, 1)
-
-    @property
-    def loop_steps(self) -> int:
-        """How many steps an evaluation takes of loops that stayed loops."""
-        return self.sizes.steps
 
     @cached_property
     def sizes(self) -> LargestArrays:
@@ -499,11 +524,6 @@ class LogDensity:
         place = self.places[name]
         return np.ravel(np.arange(self.param_unc_num())[place.at])
 
-    @cached_property
-    def in_bounded_sets(self) -> NDArray[np.bool_]:
-        """Which elements of `u` (dim,) make a value of a set that is always bounded, as a simplex is."""
-        return self._elements(lambda d: CONSTRAINT_BY_KEYWORD[d.constraint].bounded)
-
     def _elements(self, which: Callable[[Declared], bool]) -> NDArray[np.bool_]:
         """Which elements of `u` (dim,) are those of such parameters."""
         found = np.zeros(self.param_unc_num(), dtype=bool)
@@ -516,7 +536,7 @@ class LogDensity:
         """Which elements of `u` (dim,) are parameters of one number, without an index; which are of
         parameters without a constraint, but an offset and multiplier; and which of those with one bound.
         """
-        single = np.array(["." not in name for name in self.param_unc_names()], dtype=bool)
+        single = np.array(["." not in name for name in self.element_names], dtype=bool)
         bounded = self._elements(lambda d: d.constraint in (LOWER.keyword, UPPER.keyword))
         return single, self._elements(lambda d: d.allows_all), bounded
 

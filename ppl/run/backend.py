@@ -3,15 +3,17 @@
 from collections.abc import Callable, Hashable
 from functools import partial
 from importlib.util import find_spec
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from ppl.data.blocks import is_mapped
 from ppl.density.log_density import LogDensity
+from ppl.density.problem import Problem
 from ppl.errors import InferenceError, MissingPackage
 from ppl.jax_backend.not_traceable import NotTraceable
 from ppl.kernel.advi.target import Target
+from ppl.late import LateModule
 from ppl.memory import ARRAY_SIZES, available
 from ppl.methods.run.phases import integrates_blocks
 from ppl.methods.run.settings import SampleSettings, Settings
@@ -21,7 +23,9 @@ from ppl.run.posterior_target import PosteriorTarget, TwoBackends
 from ppl.system.distribution import requirements
 from ppl.system.threads import cores_of
 
-T = TypeVar("T", bound=Target)
+compiled, batches = LateModule("ppl.jax_backend.target"), LateModule("ppl.jax_backend.batches")
+devices, jit = LateModule("ppl.jax_backend.mesh"), LateModule("ppl.jax_backend.jit")
+rows = LateModule("ppl.density.rows")
 
 
 @dataclass(frozen=True)
@@ -81,14 +85,15 @@ def on_backend(target: PosteriorTarget, settings: Settings) -> Target:
     Raises:
         InferenceError: JAX is asked for by name, and is not there, or cannot run the program.
     """
-    if settings.backend == "jax" and target.posterior.earlier is not None:
+    problem = target.posterior.problem
+    if settings.backend == "jax" and problem.is_updated:
         raise InferenceError('An updated fit is computed by autograd: omit backend = "jax".')
     auto = settings.backend == "auto"
-    pays = auto and jax_pays(target, settings) and has_room(numbers_of(target.posterior, settings))
-    by_blocks = integrates_blocks(settings) and not jax_pays_at_any_size(target, settings)
+    pays = auto and jax_pays(problem, settings) and has_room(numbers_of(problem.extent, settings))
+    by_blocks = integrates_blocks(settings) and not jax_pays_at_any_size(problem, settings)
     if settings.backend == "jax" or (pays and not by_blocks):
         return by_jax(target, settings)
-    return replace(target, faster=partial(after, target, settings, pays), large=pays) if auto else target
+    return replace(target, faster=partial(after, target, settings, pays)) if auto else target
 
 
 def by_jax(target: PosteriorTarget, settings: Settings) -> Target:
@@ -98,7 +103,7 @@ def by_jax(target: PosteriorTarget, settings: Settings) -> Target:
     except NotTraceable as why:
         if settings.backend == "jax":
             raise refusal(why) from None
-        return PosteriorTarget(target.posterior, target.jacobian, f"backend: autograd, because {why}.")
+        return replace(target, note=f"backend: autograd, because {why}.")
     return by_both(target, found) if settings.backend == "auto" and settings.device == "cpu" else found
 
 
@@ -113,14 +118,10 @@ def by_both(target: PosteriorTarget, compiled: Target) -> Target:
 
 def jax_target(target: PosteriorTarget, settings: Settings) -> Target:
     """The target by JAX; NotTraceable where that cannot run the program."""
-    device = ready(settings)
-    from ppl.jax_backend.target import compiled_target
-
-    quick = (
-        settings.quick_jit or target.posterior.model.traits.solves_equations
-    ) and settings.device == "cpu"
+    traits, device = target.posterior.model.traits, ready(settings)
+    quick = (settings.quick_jit or traits.solves_equations) and settings.device == "cpu"
     key = target.jacobian, device, quick
-    found = cached(target.posterior, key, lambda: compiled_target(target.posterior, *key))
+    found: Any = cached(target.posterior, key, lambda: compiled.compiled_target(target.posterior, *key))
     return replace(found, cores=cores_of(settings.cores))
 
 
@@ -129,32 +130,21 @@ def after(target: PosteriorTarget, settings: Settings, large: bool, points: int)
 
     How much memory is free is read only then: it takes a tenth of a small fit.
     """
-    pays = points >= points_that_pay(target) and is_soon_compiled(target) and is_possible(target)
-    if large or (pays and has_room(numbers_of(target.posterior, settings))):
-        return if_traceable(target, settings)
+    problem = target.posterior.problem
+    pays = points >= points_that_pay(problem, target.width) and is_soon_compiled(problem)
+    if large or (pays and is_possible(problem) and has_room(numbers_of(problem.extent, settings))):
+        return by_jax(target, settings)
     return None
-
-
-def if_traceable(target: PosteriorTarget, settings: Settings) -> Target:
-    """The target by JAX, if that can run the program."""
-    try:
-        return jax_target(target, settings)
-    except NotTraceable:
-        return target
 
 
 def rows_on_backend(posterior: LogDensity, settings: Settings) -> Target:
     """The same for the posterior split by rows, which "auto" leaves to autograd."""
-    from ppl.density.rows import by_rows
-
-    rows = settings.rows
+    split = partial(rows.by_rows, posterior, settings.rows)
     if settings.backend != "jax":
-        return by_rows(posterior, rows)
+        return cached(posterior, settings.rows, split)
     device = ready(settings)
-    from ppl.jax_backend.batches import compiled_by_rows
-
     try:
-        return cached(posterior, (rows, device), lambda: compiled_by_rows(by_rows(posterior, rows), device))
+        return cached(posterior, (settings.rows, device), lambda: batches.compiled_by_rows(split(), device))
     except NotTraceable as why:
         raise refusal(why) from None
 
@@ -166,38 +156,32 @@ def sharded(posterior: LogDensity, settings: Settings, jacobian: bool = True) ->
         InferenceError: JAX is not there, or the rows cannot be spread; the message says why.
     """
     ready(settings)
-    from ppl.density.rows import by_rows
-    from ppl.jax_backend.mesh import batches_over_mesh, mesh_of, over_mesh
+    mesh = devices.mesh_of(settings.device)
+    few, options = settings.minibatch is not None, (jacobian, settings.quick_jit)
 
-    rows, quick, few = settings.rows, settings.quick_jit, settings.minibatch is not None
-    mesh = mesh_of(settings.device)
-
-    def make() -> Target:
-        batches = by_rows(posterior, rows)
-        return batches_over_mesh(batches, mesh) if few else over_mesh(batches, mesh, jacobian, quick)
+    def make() -> Any:
+        split = rows.by_rows(posterior, settings.rows)
+        return devices.batches_over_mesh(split, mesh) if few else devices.over_mesh(split, mesh, *options)
 
     try:
-        return cached(posterior, (rows, mesh, few, jacobian, quick), make)
+        return cached(posterior, (settings.rows, mesh, few, *options), make)
     except NotTraceable as why:
         raise InferenceError(f"The rows of this program cannot be distributed over devices: {why}.") from None
 
 
-def cached(posterior: LogDensity, key: Hashable, make: Callable[[], T]) -> T:
+def cached(posterior: LogDensity, key: Hashable, make: Callable[[], Any]) -> Target:
     """The posterior's target of that key, made when it is first asked for."""
     if key not in posterior.targets:
         posterior.targets[key] = make()
-    found: T = posterior.targets[key]
-    return found
+    return posterior.targets[key]
 
 
 def ready(settings: Settings) -> Any:
     """The device that JAX is to use; InferenceError where there is none, or no JAX."""
     if find_spec("jax") is None:
         raise MissingPackage('backend = "jax"', "JAX", *requirements("jax"))
-    from ppl.jax_backend.jit import device_of, make_ready
-
-    make_ready()
-    return device_of(settings.device)
+    jit.make_ready()
+    return jit.device_of(settings.device)
 
 
 def refusal(why: NotTraceable) -> InferenceError:
@@ -218,22 +202,21 @@ def for_sampler(target: PosteriorTarget, settings: SampleSettings) -> Target:
         own = Settings(backend=settings.backend, device=settings.device, cores=settings.cores)
         return on_backend(target, own)
     own = Settings(backend=settings.backend, device=settings.device, quick_jit=False)
-    numbers = numbers_of_chains(target.posterior, settings)
-    if own.backend == "jax" or (own.backend == "auto" and is_possible(target) and has_room(numbers)):
+    problem = target.posterior.problem
+    numbers = numbers_of_chains(problem.extent, settings)
+    if own.backend == "jax" or (own.backend == "auto" and is_possible(problem) and has_room(numbers)):
         return by_jax(target, own)
     return target
 
 
-def is_possible(target: PosteriorTarget) -> bool:
+def is_possible(problem: Problem) -> bool:
     """Whether JAX is there, has room for data that lie on disk, and no `profile` block is timed.
 
     The density of an updated fit is not compiled.
     """
-    posterior = target.posterior
-    if posterior.earlier is not None:
+    if problem.is_updated or problem.is_timed or find_spec("jax") is None:
         return False
-    on_disk = sum(x.size for x in posterior.data.values() if is_mapped(x))
-    return find_spec("jax") is not None and has_room(4 * on_disk) and not posterior.model.keeps_time
+    return has_room(4 * sum(x.size for x in problem.data.values() if is_mapped(x)))
 
 
 def has_room(numbers: int) -> bool:
@@ -241,38 +224,33 @@ def has_room(numbers: int) -> bool:
     return available() >= JAX_PAYS.memory + ARRAY_SIZES.number * numbers
 
 
-def jax_pays(target: PosteriorTarget, settings: Settings) -> bool:
+def jax_pays(problem: Problem, settings: Settings) -> bool:
     """Whether JAX is there and would be done first, its compilation included.
 
     Runs beside each other are processes, each of which would have to compile.
     """
-    large = target.posterior.width >= JAX_PAYS.width or target.dim >= JAX_PAYS.dimensions
-    pays = large or jax_pays_at_any_size(target, settings)
-    return pays and settings.runs == 1 and is_soon_compiled(target) and is_possible(target)
+    large = problem.width >= JAX_PAYS.width or problem.extent.dim >= JAX_PAYS.dimensions
+    pays = large or jax_pays_at_any_size(problem, settings)
+    return pays and settings.runs == 1 and is_soon_compiled(problem) and is_possible(problem)
 
 
-def is_soon_compiled(target: PosteriorTarget) -> bool:
+def is_soon_compiled(problem: Problem) -> bool:
     """Whether the program is short enough for JAX to repay in a fit."""
-    return target.posterior.model.traits.calls <= JAX_PAYS.most_calls
+    return problem.traits.calls <= JAX_PAYS.most_calls
 
 
-def jax_pays_at_any_size(target: PosteriorTarget, settings: Settings) -> bool:
+def jax_pays_at_any_size(problem: Problem, settings: Settings) -> bool:
     """Whether it is for what the program does, or for the device."""
-    posterior = target.posterior
-    data = (posterior.d.of(v.name) for v in posterior.model.lowered.data if not v.items)
-    matrices = (np.size(x) for x in data if np.ndim(x) == 2)
-    equations = posterior.model.traits.solves_equations  # twenty times faster, five seconds to compile
-    recurs = calls_of_recurrences(posterior) >= JAX_PAYS.recurrence
+    matrices = (np.size(x) for x in problem.data.values() if np.ndim(x) == 2)
+    equations = problem.traits.solves_equations  # twenty times faster, five seconds to compile
+    recurs = problem.recurrence_calls >= JAX_PAYS.recurrence
     return settings.device == "gpu" or recurs or equations or max(matrices, default=0) >= JAX_PAYS.matrix
 
 
-def calls_of_recurrences(posterior: LogDensity) -> int:
-    """About how many functions the steps of its longest recurrence call; 0 where there is none."""
-    return int(posterior.model.traits.calls_of_a_step * posterior.width)
+def points_that_pay(problem: Problem, width: int) -> int:
+    """After how many points moves that are not done would be done first by JAX, its compilation included.
 
-
-def points_that_pay(target: PosteriorTarget) -> int:
-    """After how many points moves that are not done would be done first by JAX, its compilation included."""
-    posterior = target.posterior
-    numbers = target.width + calls_of_recurrences(posterior) + JAX_PAYS.numbers_a_step * posterior.loop_steps
+    Each works through as many numbers as the `width` of the target says.
+    """
+    numbers = width + problem.recurrence_calls + JAX_PAYS.numbers_a_step * problem.loop_steps
     return JAX_PAYS.moved_work // numbers

@@ -1,7 +1,8 @@
 """The journal of a run as a file: written whole or not at all, and read to go on after an interruption."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from time import monotonic
@@ -13,7 +14,7 @@ from ppl.density.log_density import LogDensity
 from ppl.errors import DataError
 from ppl.files import remove, write_whole
 from ppl.kernel.advi.context import Journal
-from ppl.kernel.advi.outcome import Listener
+from ppl.kernel.advi.outcome import Listener, Progress
 from ppl.kernel.advi.start import Init
 from ppl.kernel.advi.target import Target
 from ppl.late import tempfile
@@ -107,6 +108,20 @@ class Checkpoint(Journal):
         if self.unwritten and monotonic() - self.written >= apart:
             self.write()
 
+    @contextmanager
+    def following(self, listen: Listener) -> Iterator[Listener]:
+        """A listener to a run that writes what is new in time; an interrupted run is written as it is."""
+
+        def writing(report: Progress) -> None:
+            self.write_in_time()
+            listen(report)
+
+        try:
+            yield writing
+        except (KeyboardInterrupt, SystemExit):
+            self.write()
+            raise
+
     def write(self) -> None:
         """Put everything recorded so far in the file; where that fails, an older one stays."""
         if self.path is None or not self.stages:
@@ -166,7 +181,9 @@ def stages_of(record: Mapping[str, Any]) -> dict[str, StoredStage]:
     return {k: StoredStage(decode(s["state"]), tuple(s["generators"])) for k, s in record["stages"].items()}
 
 
-def journal_of(options: CheckpointOptions | None, posterior: LogDensity, settings: Settings) -> Checkpoint:
+def journal_of(
+    options: CheckpointOptions | None, settings: Settings, owner: Callable[[Settings], Mapping[str, Any]]
+) -> Checkpoint:
     """The journal of a run: empty or, to resume, with what was left at the path where there is anything.
 
     Raises:
@@ -174,7 +191,7 @@ def journal_of(options: CheckpointOptions | None, posterior: LogDensity, setting
     """
     if options is None:
         return Checkpoint(None)
-    owner, path = cache(lambda: _owner(posterior, settings)), options.path
+    own, path = cache(lambda: owner(settings)), options.path
     left, writes = options.resume and path.exists(), True
     text = path.read_text("utf-8", errors="replace") if left else None
     if settings.sharded:
@@ -182,8 +199,8 @@ def journal_of(options: CheckpointOptions | None, posterior: LogDensity, setting
 
         text = from_first(text)
         writes = is_first()
-    found = {} if text is None else _read(path, text, posterior, owner())
-    return Checkpoint(path if writes else None, owner, options.every, found, path if found else None)
+    found = {} if text is None else _read(path, text, own())
+    return Checkpoint(path if writes else None, own, options.every, found, path if found else None)
 
 
 def fit_with(
@@ -198,11 +215,11 @@ def fit_with(
         return fit(target, settings, start, listen, journal)
 
 
-def _read(path: Path, text: str, posterior: LogDensity, owner: Mapping[str, Any]) -> dict[str, StoredStage]:
+def _read(path: Path, text: str, owner: Mapping[str, Any]) -> dict[str, StoredStage]:
     """The stages in a checkpoint of this very run."""
     record = read_record(path, "checkpoint", FORMAT, text)
     with damage_reported(path, ANEW):
-        refuse_mismatch(path, record, posterior)
+        refuse_mismatch(path, record, owner)
         _refuse_other_settings(path, record["settings"], owner["settings"])
         return stages_of(record)
 
@@ -216,7 +233,7 @@ def _refuse_other_settings(path: Path, theirs: Mapping[str, Any], mine: Mapping[
             )
 
 
-def require_same_run(posterior: LogDensity, settings: Settings) -> None:
+def require_same_run(owner: Mapping[str, Any]) -> None:
     """Refuse to begin where another process of the run has another program, other data or other settings.
 
     Raises:
@@ -224,10 +241,11 @@ def require_same_run(posterior: LogDensity, settings: Settings) -> None:
     """
     from ppl.jax_backend.processes import require_same
 
-    require_same(**{name: repr(value) for name, value in _owner(posterior, settings).items()})
+    require_same(**{name: repr(value) for name, value in owner.items()})
 
 
-def _owner(posterior: LogDensity, settings: Settings) -> dict[str, Any]:
+def owner_of(posterior: LogDensity, settings: Settings) -> dict[str, Any]:
+    """Whose run a checkpoint is."""
     decisive = replace(settings, cores=None)  # the same comes of any number
     own = identity(posterior)
     return {"program": posterior.model.source.name, **own, "settings": plain(asdict(decisive))}

@@ -1,7 +1,13 @@
-"""The driver of a fit: what is checked first, one run or several, and their draws as columns."""
+"""A fit in four steps, each in files of its own.
 
-from contextlib import AbstractContextManager
-from dataclasses import replace
+1. Describe: `posterior.problem` is a record of sizes, data, costs and structure (ppl/density/problem.py).
+2. Plan: checks refuse what cannot be fitted, by that record (memory_needed, improper, nonfinite_data); then
+   the target is chosen by it, and a start (target, backend, initial).
+3. Infer: the recipe of the algorithm runs on the target, once or in processes (checkpoint, processes).
+4. Tabulate: draws of R^dim become rows of columns (table).
+"""
+
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -9,88 +15,38 @@ from ppl.density.log_density import LogDensity
 from ppl.errors import InferenceError
 from ppl.kernel.advi.outcome import Ending, Listener, Phase, Progress, silent
 from ppl.kernel.advi.start import Init
+from ppl.kernel.advi.target import Target
 from ppl.methods.correct.weight_quality import WeightQuality
 from ppl.methods.diagnose.spread import spread_of
 from ppl.methods.recipes.result import Result
 from ppl.methods.run.settings import Settings
+from ppl.records import dataclass, replace
 from ppl.run import target as targets
-from ppl.run.checkpoint import Checkpoint, CheckpointOptions, fit_with, journal_of, require_same_run
+from ppl.run.checkpoint import Checkpoint, CheckpointOptions, fit_with, journal_of, owner_of, require_same_run
 from ppl.run.improper import refuse_improper
 from ppl.run.initial import start_for
 from ppl.run.memory_needed import memory_required, require_memory
 from ppl.run.nonfinite_data import naming_infinite_data, refuse_nan_data
 from ppl.run.processes import at_a_time
 from ppl.run.table import Table, tabulate
-from ppl.run.target import target_of
-from ppl.system.threads import as_many_threads_as_pay, cores_of
+from ppl.run.target import threads_of_fit
+from ppl.system.threads import cores_of
 
 KILLED = "The process of a run ended with status {} before the run did (-9: out of memory). Use fewer runs."
-
-
-def best_of(
-    posterior: LogDensity,
-    settings: Settings,
-    start: Any,
-    progress: Listener,
-    checkpoint: CheckpointOptions | None = None,
-) -> Result:
-    """The run with the best ELBO among `settings.runs`, its verdict in the light of all.
-
-    As many run at a time as may take cores; where JAX is asked for, one follows the other. Ctrl-C ends every
-    run where it is, and no more begin; with `checkpoint`, each can be resumed from a checkpoint of its own.
-    `progress` receives the reports of each run with its number.
-
-    Raises:
-        InferenceError: one of the runs could not begin.
-    """
-    tasks = [partial(_fitted, k, posterior, settings, start, checkpoint) for k in range(settings.runs)]
-    cores = 1 if settings.backend == "jax" else cores_of(settings.cores)
-    results = list[Result]()
-    for several in at_a_time(tasks, progress, KILLED, cores):
-        results += several
-        if several[-1].outcome.ending is Ending.INTERRUPTED:
-            break
-    best = max(results, key=lambda result: result.final_elbo)
-    ended = [result for result in results if result.outcome.ending is not Ending.INTERRUPTED]
-    if len(ended) < settings.runs:
-        best = best.stopped(f"interrupted when {len(ended)} of {settings.runs} runs had ended")
-    if len(best.draws_u) < 2:
-        return best
-    spread = spread_of([result.draws_u for result in results], [result.final_elbo for result in results])
-    return replace(best, verdict=replace(best.verdict, spread=spread))
-
-
-def _fitted(
-    k: int,
-    posterior: LogDensity,
-    settings: Settings,
-    start: Any,
-    checkpoint: CheckpointOptions | None,
-    progress: Listener,
-) -> Result:
-    """Run 0, 1, ... of several."""
-    own = replace(settings, seed=settings.seed + k)
-
-    journal = journal_of(checkpoint and checkpoint.of_run(k), posterior, own)
-
-    def listen(report: Progress) -> None:
-        journal.write_in_time()
-        progress(replace(report, run=k + 1, runs=settings.runs))
-
-    try:
-        result = fit_with(journal, target_of(posterior, own), own, start, listen)
-    except SystemExit:
-        journal.write()
-        raise
-    journal.write()
-    listen(Progress(Phase.DONE, 0, 0, result.final_elbo))
-    return replace(result, notes=(*result.notes, *journal.notes))
-
-
 NOTHING_TO_DRAW = (
     "The program declares no parameters, transformed parameters or generated quantities, so there is nothing "
     "to fit or draw. Declare parameters and a model of the data."
 )
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What inference takes beside a density over R^dim: where it starts, and whose checkpoints it writes."""
+
+    settings: Settings
+    start: Init
+    owner: Callable[[Settings], Mapping[str, Any]]
+    checkpoint: CheckpointOptions | None
 
 
 class FitDraws(NamedTuple):
@@ -120,58 +76,91 @@ def fit_posterior(
             or infinite leave no start.
     """
     targets.refuse_unpaired(settings)
-    if not posterior.declared(include_tp=True, include_gq=True):
+    extent = posterior.extent
+    if not extent.variables:
         raise InferenceError(NOTHING_TO_DRAW)
-    require_memory(posterior, settings)
+    require_memory(extent, settings)
+    with threads_of_fit(posterior), naming_infinite_data(posterior.numbers):
+        plan, target = plan_of(posterior, settings, checkpoint), targets.target_of(posterior, settings)
+        journal = journal_of(checkpoint if settings.runs == 1 else None, settings, plan.owner)
+        named = targets.naming(progress, targets.backends_of(target, settings))
+        with journal.following(named) as listen:
+            result = infer(target, plan, journal, listen)
+            draws = draws_of(posterior, target, settings, result, listen=listen)
+        if draws.result.outcome.ending is Ending.INTERRUPTED:
+            journal.write()
+        notes = (*result.notes, *targets.note_of(target), *journal.notes)
+        return draws._replace(result=replace(draws.result, notes=notes)), journal
+
+
+def plan_of(posterior: LogDensity, settings: Settings, checkpoint: CheckpointOptions | None) -> Plan:
+    """The plan of a fit, once nothing speaks against it; raises as `fit_posterior` does."""
+    owner = partial(owner_of, posterior)
     if settings.sharded:
-        require_same_run(posterior, settings)
+        require_same_run(owner(settings))
     if settings.minibatch is None:
-        if settings.algorithm != "optimize" and posterior.earlier is None:
-            refuse_improper(targets.density_of_all(posterior, settings))
+        whole, plain = targets.whole_and_plain(posterior, settings)
+        if settings.algorithm != "optimize":
+            refuse_improper(posterior.problem, whole, plain)
         if not settings.sharded:
-            refuse_nan_data(posterior)
+            refuse_nan_data(posterior.numbers, whole)
     start = start_for(posterior, settings.init, whole=settings.minibatch is None)
-    with threads_of_fit(posterior), naming_infinite_data(posterior):
-        if settings.runs > 1:
-            # The journals are those of other processes, which have written them.
-            best = best_of(posterior, settings, start, progress, checkpoint)
-            return draws_of(posterior, settings, best, listen=progress), Checkpoint(None)
-        return _one_run(posterior, settings, start, progress, checkpoint)
+    return Plan(settings, start, owner, checkpoint)
 
 
-def _one_run(
-    posterior: LogDensity,
-    settings: Settings,
-    start: Init,
-    progress: Listener,
-    checkpoint: CheckpointOptions | None,
-) -> tuple[FitDraws, Checkpoint]:
-    journal, target = journal_of(checkpoint, posterior, settings), targets.target_of(posterior, settings)
-    tell = targets.naming(progress, targets.backends_of(posterior, settings))
+def infer(target: Target, plan: Plan, journal: Checkpoint, listen: Listener) -> Result:
+    """The result of the one run, whose journal it is, or of the best of several.
 
-    def listen(report: Progress) -> None:
-        journal.write_in_time()
-        tell(report)
+    That is the one with the best ELBO, its verdict in the light of all. As many run at a time as may take
+    cores; where JAX is asked for, one follows the other. Ctrl-C ends every run where it is, and no more
+    begin; each can be resumed from a checkpoint of its own. `listen` receives the reports
+    of each run with its number.
 
-    try:
-        result = fit_with(journal, target, settings, start, listen)
-        found = draws_of(posterior, settings, result, listen=listen)
-    except (KeyboardInterrupt, SystemExit):
-        journal.write()
-        raise
-    if found.result.outcome.ending is Ending.INTERRUPTED:
-        journal.write()
-    notes = (*result.notes, *targets.note_of(target), *journal.notes)
-    return found._replace(result=replace(found.result, notes=notes)), journal
+    Raises:
+        InferenceError: one of the runs could not begin.
+    """
+    settings = plan.settings
+    if settings.runs == 1:
+        return fit_with(journal, target, settings, plan.start, listen)
+    tasks = [partial(_one_of_several, k, target, plan) for k in range(settings.runs)]
+    cores = 1 if settings.backend == "jax" else cores_of(settings.cores)
+    results = list[Result]()
+    for several in at_a_time(tasks, listen, KILLED, cores):
+        results += several
+        if several[-1].outcome.ending is Ending.INTERRUPTED:
+            break
+    best = max(results, key=lambda result: result.final_elbo)
+    ended = [result for result in results if result.outcome.ending is not Ending.INTERRUPTED]
+    if len(ended) < settings.runs:
+        best = best.stopped(f"interrupted when {len(ended)} of {settings.runs} runs had ended")
+    if len(best.draws_u) < 2:
+        return best
+    spread = spread_of([result.draws_u for result in results], [result.final_elbo for result in results])
+    return replace(best, verdict=replace(best.verdict, spread=spread))
 
 
-def threads_of_fit(posterior: LogDensity) -> AbstractContextManager[None]:
-    """Every draw is made on as many threads as the fit, for BLAS sums in another order on others."""
-    return as_many_threads_as_pay(vars(posterior.d), lambda: posterior.width)
+def _one_of_several(k: int, target: Target, plan: Plan, progress: Listener) -> Result:
+    """Run 0, 1, ... of several."""
+    own = replace(plan.settings, seed=plan.settings.seed + k)
+    journal = journal_of(plan.checkpoint and plan.checkpoint.of_run(k), own, plan.owner)
+
+    def numbered(report: Progress) -> None:
+        progress(replace(report, run=k + 1, runs=own.runs))
+
+    with journal.following(numbered) as listen:
+        result = fit_with(journal, target, own, plan.start, listen)
+    journal.write()
+    numbered(Progress(Phase.DONE, 0, 0, result.final_elbo))
+    return replace(result, notes=(*result.notes, *journal.notes))
 
 
 def draws_of(
-    posterior: LogDensity, settings: Settings, result: Result, key: int = 0, listen: Listener = silent
+    posterior: LogDensity,
+    target: Target,
+    settings: Settings,
+    result: Result,
+    key: int = 0,
+    listen: Listener = silent,
 ) -> FitDraws:
     """The draws of a result as columns, row 0 the image of the mean of q."""
     if posterior.earlier is not None:
@@ -180,5 +169,5 @@ def draws_of(
     table = tabulate(posterior, [result.mean_u, *result.draws_u], settings.seed, key, listen)
     verdict = result.verdict
     moved = verdict.moved.earlier_gradients if verdict.moved else 0
-    backend = targets.backend_of(posterior, settings, verdict.made, moved)
+    backend = targets.backend_of(target, settings, verdict.made, moved)
     return FitDraws(result.cut(len(table.rows) - 1), table, backend)

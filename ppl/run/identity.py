@@ -94,14 +94,13 @@ DIFFERS = {
 }
 
 
-def refuse_mismatch(path: str | Path, record: Mapping[str, Any], posterior: LogDensity) -> None:
-    """Raises DataError when the fit was made with another program, other data or another parametrisation."""
-    for key, mine in identity(posterior).items():
-        if record[key] != mine:
+def refuse_mismatch(path: str | Path, record: Mapping[str, Any], own: Mapping[str, Any]) -> None:
+    """Raises DataError where a record is of another program, data or parametrisation than one's `own`."""
+    for key, what in DIFFERS.items():
+        if record[key] != own[key]:
             raise DataError(
-                f"{path} was fitted with {DIFFERS[key]} ({record['program']}): {key} is "
-                f"{_brief(record[key])} there and {_brief(mine)} here. Load it with the same program, data "
-                "and parametrisation."
+                f"{path} was fitted with {what} ({record['program']}): {key} is {_brief(record[key])} there "
+                f"and {_brief(own[key])} here. Load it with the same program, data and parametrisation."
             )
 
 

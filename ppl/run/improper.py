@@ -8,14 +8,13 @@ Guide, "Improper priors").
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ppl.density.log_density import LogDensity
+from ppl.density.problem import Problem
 from ppl.errors import InferenceError
 from ppl.floats import Floats
+from ppl.kernel.advi.target import Target
 from ppl.kernel.density.layout import Positions
 from ppl.run import improper_lines
-from ppl.system.threads import as_many_threads_as_pay
 
 FAR_OUT = 30.0
 """Where a density between two bounds falls off for good, on the unconstrained scale."""
@@ -25,79 +24,81 @@ FLAT_SEED = 0x666C61
 """The seed "fla" of the points and directions, so that the same program is told the same."""
 
 
-def refuse_improper(posterior: LogDensity) -> None:
+def refuse_improper(problem: Problem, whole: Target, plain: Target) -> None:
     """Refuse a posterior that cannot be normalised because parameters do not enter it.
+
+    The log density is that of the `whole`, and `plain` without the log-Jacobian of the transforms. An earlier
+    fit is a proper prior.
 
     Raises:
         InferenceError: the target does not depend on a parameter whose range is unbounded, or does not change
             along a line, as where it depends on a sum of two; it names them.
     """
-    endless = flat_directions(posterior)
+    if problem.is_updated:
+        return
+    endless = flat_directions(problem, whole, plain)
     if endless.size:
-        raise InferenceError(sentence(posterior, endless), "PPL976")
-    with as_many_threads_as_pay(vars(posterior.d), lambda: posterior.width):
-        lines = improper_lines.flat_lines(posterior)
+        raise InferenceError(sentence(problem.names, endless), "PPL976")
+    lines = improper_lines.flat_lines(problem, whole, plain)
     if lines:
-        raise InferenceError(improper_lines.sentence(posterior, lines), "PPL976")
+        raise InferenceError(improper_lines.sentence(problem.names, whole.kinds, lines), "PPL976")
 
 
-def flat_directions(posterior: LogDensity) -> Positions:
+def flat_directions(problem: Problem, whole: Target, plain: Target) -> Positions:
     """The elements of `u` along which the posterior is flat without end.
 
     The gradient says which may be, their values far away which are, whatever the Jacobian of a range does.
     """
-    dim = posterior.param_unc_num()
-    point = np.random.default_rng(FLAT_SEED).uniform(-1, 1, dim)
-    still = unmoved(posterior, point, np.arange(dim))
+    point = np.random.default_rng(FLAT_SEED).uniform(-1, 1, plain.dim)
+    still = unmoved(plain, point, np.arange(plain.dim))
     if not still.size:
         return still
-    still = unmoved(posterior, -0.7 * point, still)
-    flat = those_flat(posterior, still, lambda some: is_flat(posterior, point, some))
-    return flat[~falls_off(posterior, point, flat)] if flat.size else flat
+    still = unmoved(plain, -0.7 * point, still)
+    flat = those_flat(still, lambda some: is_flat(plain, point, some))
+    flat = flat[~problem.in_bounded_sets[flat]]
+    return np.setdiff1d(flat, brought_back(whole, point, flat))
 
 
-def unmoved(posterior: LogDensity, u: Floats, among: Positions) -> Positions:
+def unmoved(plain: Target, u: Floats, among: Positions) -> Positions:
     """Those elements in which the target has no slope at `u`; none where it is not finite there."""
-    value, gradient = posterior.log_density_gradient(u, jacobian=False)
+    value, gradient = plain.log_density_gradient(u)
     return among[gradient[among] == 0.0] if np.isfinite(value) else among[:0]
 
 
-def those_flat(posterior: LogDensity, some: Positions, flat: Callable[[Positions], bool]) -> Positions:
+def those_flat(some: Positions, flat: Callable[[Positions], bool]) -> Positions:
     """Those of some elements that can be moved without a change: by halves, as most often all can."""
     if not some.size or flat(some):
         return some
     if some.size == 1:
         return some[:0]
     half = len(some) // 2
-    return np.concatenate([those_flat(posterior, part, flat) for part in (some[:half], some[half:])])
+    return np.concatenate([those_flat(part, flat) for part in (some[:half], some[half:])])
 
 
-def is_flat(posterior: LogDensity, u: Floats, some: Positions) -> bool:
+def is_flat(plain: Target, u: Floats, some: Positions) -> bool:
     """Whether the target stays what it is, to the last digit, wherever these elements are moved to."""
-    here = posterior.log_density(u, jacobian=False)
+    here = plain.log_density(u)
     rng = np.random.default_rng(FLAT_SEED)
     for scale in (0.3, 3.0, FAR_OUT):
         point = u.copy()
         point[some] = rng.uniform(-scale, scale, len(some))
-        if posterior.log_density(point, jacobian=False) != here:
+        if plain.log_density(point) != here:
             return False
     return True
 
 
-def falls_off(posterior: LogDensity, u: Floats, some: Positions) -> NDArray[np.bool_]:
-    """Which of the elements the log-Jacobian of a range brings back from both sides, each by itself."""
-    inside = posterior.in_bounded_sets[some]
-    left = some[~inside]
-    for side in (-FAR_OUT, FAR_OUT) if left.size else ():
+def brought_back(whole: Target, u: Floats, some: Positions) -> Positions:
+    """Those of the elements that the log-Jacobian of a range brings back from both sides, each by itself."""
+    for side in (-FAR_OUT, FAR_OUT) if some.size else ():
         point = u.copy()
-        point[left] = side
-        slope = posterior.log_density_gradient(point)[1][left]
-        left = left[np.sign(slope) == -np.sign(side)]
-    return inside | np.isin(some, left)
+        point[some] = side
+        slope = whole.log_density_gradient(point)[1][some]
+        some = some[np.sign(slope) == -np.sign(side)]
+    return some
 
 
-def sentence(posterior: LogDensity, endless: Positions) -> str:
-    all_names = posterior.param_unc_names()
+def sentence(all_names: Sequence[str], endless: Positions) -> str:
+    """What is wrong, with which parameters, and what to do."""
     names = [f"`{all_names[k]}`" for k in endless]
     whole = len(endless) == len(all_names)
     return (

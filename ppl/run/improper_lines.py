@@ -4,11 +4,13 @@ A direction in which no gradient has a part is looked for among a few more gradi
 parameters, and tried: the log density must not change along it, however far, and no transform may end it.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from ppl.density.log_density import LogDensity
+from ppl.density.problem import Problem
 from ppl.floats import Floats
-from ppl.kernel.density.reading import leaves
+from ppl.kernel.advi.target import Kinds, Target
 from ppl.records import dataclass
 
 
@@ -59,25 +61,25 @@ class LineSearch:
 LINE_SEARCH = LineSearch()
 
 
-def flat_lines(posterior: LogDensity) -> list[Floats]:
+def flat_lines(problem: Problem, whole: Target, plain: Target) -> list[Floats]:
     """Directions (dim,) along which the posterior is flat without end, with as many zeros as can be."""
-    dim = posterior.param_unc_num()
-    if not 2 <= dim <= LINE_SEARCH.most_parameters or dim * posterior.width > LINE_SEARCH.most_work:
+    dim, enough = plain.dim, plain.dim + LINE_SEARCH.points
+    if not 2 <= dim <= LINE_SEARCH.most_parameters or dim * problem.width > LINE_SEARCH.most_work:
         return []
     with np.errstate(all="ignore"):
-        points, gradients = slopes(posterior, dim + LINE_SEARCH.points)
-        if len(points) < dim + LINE_SEARCH.points:
+        points, gradients = slopes(plain, enough)
+        if len(points) < enough:
             return []
-        return [line for line in sparse(null_space(gradients)) if is_endless(posterior, points, line)]
+        return [line for line in sparse(null_space(gradients)) if is_endless(whole, plain, points, line)]
 
 
-def slopes(posterior: LogDensity, count: int) -> tuple[Floats, Floats]:
+def slopes(plain: Target, count: int) -> tuple[Floats, Floats]:
     """`count` points (n, dim) at which the target is finite, and its gradients; fewer if it seldom is."""
-    rng, dim = np.random.default_rng(LINE_SEARCH.seed), posterior.param_unc_num()
+    rng = np.random.default_rng(LINE_SEARCH.seed)
     points, gradients = list[Floats](), list[Floats]()
     for tried in range(LINE_SEARCH.tries * count):
-        u = rng.uniform(-1.5, 1.5, dim)
-        value, gradient = posterior.log_density_gradient(u, jacobian=False)
+        u = rng.uniform(-1.5, 1.5, plain.dim)
+        value, gradient = plain.log_density_gradient(u)
         if np.isfinite(value) and np.isfinite(gradient).all():
             points.append(u)
             gradients.append(gradient)
@@ -106,63 +108,49 @@ def sparse(directions: Floats) -> list[Floats]:
     return [np.where(np.abs(row - np.round(row)) < LINE_SEARCH.part, np.round(row), row) for row in rows]
 
 
-def is_endless(posterior: LogDensity, points: Floats, line: Floats) -> bool:
+def is_endless(whole: Target, plain: Target, points: Floats, line: Floats) -> bool:
     """Whether the target is the same along a line through each of some points, and no Jacobian ends it."""
-    plain = all(name == word for name, word in zip(*parameters_of_line(posterior, line), strict=True))
-    ends = [jacobian_at(posterior, points[0] + side * LINE_SEARCH.far * line) for side in (1, -1)]
-    if not plain and max(ends) <= jacobian_at(posterior, points[0]) - LINE_SEARCH.falls:
+    _, free, _ = whole.kinds
+    is_free = bool(free[line != 0].all())
+    here, *ends = (
+        whole.log_density(u) - plain.log_density(u)
+        for u in (points[0] + side * LINE_SEARCH.far * line for side in (0, 1, -1))
+    )
+    if not is_free and max(ends) <= here - LINE_SEARCH.falls:
         return False
-    far = (0.3, 3.0, LINE_SEARCH.far, *((LINE_SEARCH.farther,) if plain else ()))
+    far = (0.3, 3.0, LINE_SEARCH.far, *((LINE_SEARCH.farther,) if is_free else ()))
     for u in points[: LINE_SEARCH.points]:
-        here, gradient = posterior.log_density_gradient(u, jacobian=False)
+        here, gradient = plain.log_density_gradient(u)
         size = np.abs(gradient * line).sum()
         for step in (side * distance for distance in far for side in (1, -1)):
             rounding = LINE_SEARCH.rounding * max(1.0, abs(here)) + 4 * np.finfo(float).eps * abs(step) * size
-            if not abs(posterior.log_density(u + step * line, jacobian=False) - here) <= rounding:
+            if not abs(plain.log_density(u + step * line) - here) <= rounding:
                 return False
     return True
 
 
-def jacobian_at(posterior: LogDensity, u: Floats) -> float:
-    """The log-Jacobian of all transforms at u (dim,)."""
-    return float(posterior.log_density(u) - posterior.log_density(u, jacobian=False))
-
-
-def parameters_of_line(posterior: LogDensity, line: Floats) -> tuple[list[str], list[str]]:
-    """The parameters that a line moves, and what of each moves in a line: `tau`, `log(tau)`."""
-    names, words = list(posterior.param_unc_names()), dict[int, str]()
-    for d in leaves(posterior.model.lowered.parameters):
-        form = FORMS.get(d.constraint, "unconstrained {}")
-        for k in np.ravel(np.arange(len(names))[posterior.places[d.name].at]):
-            words[int(k)] = form.format(names[k])
-    places = np.flatnonzero(line).tolist()
-    return [names[k] for k in places], [words[k] for k in places]
-
-
-FORMS = {"identity": "{}", "offset_multiplier": "{}", "lower": "log({})", "upper": "log({})"}
-"""What of a parameter is moved on the unconstrained scale, by its constraint."""
-
-
-def sentence(posterior: LogDensity, lines: list[Floats]) -> str:
+def sentence(names: Sequence[str], kinds: Kinds, lines: list[Floats]) -> str:
     """What is wrong, along which lines, and what to do."""
-    where = " and along ".join(f"`{in_words(posterior, line)}`" for line in lines[: LINE_SEARCH.most_named])
+    where = " and along ".join(
+        f"`{in_words(names, kinds, line)}`" for line in lines[: LINE_SEARCH.most_named]
+    )
     rest = len(lines) - LINE_SEARCH.most_named
     more = f" and {rest} more lines" if rest > 0 else ""
-    names = sorted({name.split(".")[0] for name in parameters_of_line(posterior, lines[0])[0]})
-    who = "it" if len(names) == 1 else f"one of {', '.join(f'`{name}`' for name in names)}"
+    moved = sorted({names[k].split(".")[0] for k in np.flatnonzero(lines[0]).tolist()})
+    who = "it" if len(moved) == 1 else f"one of {', '.join(f'`{name}`' for name in moved)}"
     return (
         f"The posterior is improper along {where}{more}: the log density is constant along it, so it cannot "
         "be normalised.\n"
-        f"Give {who} a proper prior, as in `{names[0]} ~ normal(0, 1);`, or set it to a constant."
+        f"Give {who} a proper prior, as in `{moved[0]} ~ normal(0, 1);`, or set it to a constant."
     )
 
 
-def in_words(posterior: LogDensity, line: Floats) -> str:
+def in_words(names: Sequence[str], kinds: Kinds, line: Floats) -> str:
     """A direction as a sum, `a - b`; `log(a)` where the range of `a` has one end."""
-    _, words = parameters_of_line(posterior, line)
-    parts = line[line != 0] / line[line != 0][0]
-    found = ""
-    for part, word in zip(parts[: LINE_SEARCH.most_terms], words, strict=False):
-        term = word if abs(abs(part) - 1) < LINE_SEARCH.part else f"{abs(part):.3g} {word}"
-        found += f" {'+' if part > 0 else '-'} {term}" if found else term
-    return found + (" ..." if len(words) > LINE_SEARCH.most_terms else "")
+    _, free, bounded = kinds
+    parts, sum_ = line / line[line != 0][0], ""
+    for k in np.flatnonzero(line)[: LINE_SEARCH.most_terms].tolist():
+        word = names[k] if free[k] else f"log({names[k]})" if bounded[k] else f"unconstrained {names[k]}"
+        term = word if abs(abs(parts[k]) - 1) < LINE_SEARCH.part else f"{abs(parts[k]):.3g} {word}"
+        sum_ += f" {'+' if parts[k] > 0 else '-'} {term}" if sum_ else term
+    return sum_ + (" ..." if np.count_nonzero(line) > LINE_SEARCH.most_terms else "")

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ppl.density.log_density import LogDensity
+from ppl.density.problem import Extent
 from ppl.errors import InferenceError
 from ppl.memory import ARRAY_SIZES, available, in_bytes, out_of_memory
 from ppl.methods.initialise.lbfgs_path import LBFGS_PATH
@@ -57,15 +57,15 @@ def memory_required() -> Iterator[None]:
         raise InferenceError(out_of_memory(error), "PPL977") from None
 
 
-def require_memory(posterior: LogDensity, settings: Settings) -> None:
+def require_memory(extent: Extent, settings: Settings) -> None:
     """Refuse a fit that would take more memory than there is.
 
     Raises:
         InferenceError: it would; the message says what it needs, what there is and what to do.
     """
-    dim, matrices = posterior.param_unc_num(), MATRICES.get(settings.algorithm, 0)
-    numbers = numbers_of(posterior, settings)
-    draws = f"{settings.draws} draws of {_columns(posterior)}"
+    dim, matrices = extent.dim, MATRICES.get(settings.algorithm, 0)
+    numbers = numbers_of(extent, settings)
+    draws = f"{settings.draws} draws of {_columns(extent)}"
     if matrices * dim**2 > numbers / 2:
         advice = "Mean-field and low-rank need no matrix of all parameters: --algorithm meanfield."
     elif settings.runs > settings.draws:
@@ -73,10 +73,10 @@ def require_memory(posterior: LogDensity, settings: Settings) -> None:
     else:
         advice = _fewer(settings.draws, " (--draws)")
     what = "A fit" if settings.runs == 1 else f"The best of {settings.runs} fits"
-    refuse_if_larger(numbers, f"{what} by {settings.algorithm} of {_size(posterior)}, with {draws},", advice)
+    refuse_if_larger(numbers, f"{what} by {settings.algorithm} of {_size(extent)}, with {draws},", advice)
 
 
-def require_memory_of_chains(posterior: LogDensity, settings: SampleSettings) -> None:
+def require_memory_of_chains(extent: Extent, settings: SampleSettings) -> None:
     """Refuse chains of NUTS that would take more memory than there is; see `require_memory`."""
     chains, draws = settings.num_chains, settings.num_warmup + settings.num_samples
     if chains > draws:
@@ -87,16 +87,16 @@ def require_memory_of_chains(posterior: LogDensity, settings: SampleSettings) ->
         advice = _fewer(settings.num_samples, " (--num-samples)")
     what = f"{chains} chain{'s' * (chains > 1)} of {settings.num_warmup} and {settings.num_samples} draws"
     refuse_if_larger(
-        numbers_of_chains(posterior, settings),
-        f"NUTS on {_size(posterior)}, with {what} of {_columns(posterior)},",
+        numbers_of_chains(extent, settings),
+        f"NUTS on {_size(extent)}, with {what} of {_columns(extent)},",
         advice,
     )
 
 
-def require_memory_of_rows(posterior: LogDensity, rows: int) -> None:
+def require_memory_of_rows(extent: Extent, rows: int) -> None:
     """Refuse so many rows of all variables where there is no memory for them; see `require_memory`."""
-    numbers = rows * (columns_of(posterior) + MEMORY_NEEDED.of_a_row)
-    refuse_if_larger(numbers, f"A table of {rows} draws of {_columns(posterior)}", _fewer(rows))
+    numbers = rows * (extent.columns + MEMORY_NEEDED.of_a_row)
+    refuse_if_larger(numbers, f"A table of {rows} draws of {_columns(extent)}", _fewer(rows))
 
 
 def require_memory_of_simulations(simulations: int, columns: int) -> None:
@@ -120,9 +120,9 @@ def refuse_if_larger(numbers: int, what: str, advice: str) -> None:
         )
 
 
-def numbers_of(posterior: LogDensity, settings: Settings) -> int:
+def numbers_of(extent: Extent, settings: Settings) -> int:
     """How many numbers a fit has in memory at once, about, beside the data and one evaluation."""
-    dim, columns = posterior.param_unc_num(), columns_of(posterior)
+    dim, columns = extent.dim, extent.columns
     draws = max(settings.draws, settings.elbo_samples, settings.grad_samples)
     paths = min(LBFGS_PATH.most_numbers, MEMORY_NEEDED.of_a_dimension * dim)
     return (
@@ -132,9 +132,9 @@ def numbers_of(posterior: LogDensity, settings: Settings) -> int:
     )  # fmt: skip
 
 
-def numbers_of_chains(posterior: LogDensity, settings: SampleSettings) -> int:
+def numbers_of_chains(extent: Extent, settings: SampleSettings) -> int:
     """The same of chains of NUTS: of those that are at work, and the draws of all."""
-    dim, columns, chains = posterior.param_unc_num(), columns_of(posterior), settings.num_chains
+    dim, columns, chains = extent.dim, extent.columns, settings.num_chains
     draws = settings.num_warmup + settings.num_samples
     at_work = min(chains, cores_of(settings.cores))
     return (
@@ -144,21 +144,15 @@ def numbers_of_chains(posterior: LogDensity, settings: SampleSettings) -> int:
     )  # fmt: skip
 
 
-def columns_of(posterior: LogDensity) -> int:
-    """How many columns the draws will have, counted without their names."""
-    return sum(v.count for v in posterior.declared(include_tp=True, include_gq=True))
+def _size(extent: Extent) -> str:
+    return f"{extent.dim} unconstrained parameters"
 
 
-def _size(posterior: LogDensity) -> str:
-    return f"{posterior.param_unc_num()} unconstrained parameters"
-
-
-def _columns(posterior: LogDensity) -> str:
+def _columns(extent: Extent) -> str:
     """How many columns there are, and which variable has most of them."""
-    declared = posterior.declared(include_tp=True, include_gq=True)
-    largest = max(declared, key=lambda v: v.count, default=None)
-    most = f" ({largest.count} of `{largest.name}`)" if largest and len(declared) > 1 else ""
-    return f"{columns_of(posterior)} columns{most}"
+    largest = max(extent.variables, key=lambda v: v.count, default=None)
+    most = f" ({largest.count} of `{largest.name}`)" if largest and len(extent.variables) > 1 else ""
+    return f"{extent.columns} columns{most}"
 
 
 def _fewer(draws: int, option: str = "") -> str:

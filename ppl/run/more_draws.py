@@ -17,10 +17,10 @@ from ppl.methods.recipes.result import Path, Result, result_of, result_of_chains
 from ppl.methods.run.context import Context
 from ppl.methods.run.settings import Settings
 from ppl.records import dataclass, replace
-from ppl.run.driver import FitDraws, draws_of, threads_of_fit
+from ppl.run.driver import FitDraws, draws_of
 from ppl.run.memory_needed import require_memory
 from ppl.run.table import tabulate
-from ppl.run.target import target_of
+from ppl.run.target import target_of, threads_of_fit
 
 MORE_DRAWS_STREAM = 0x6D6F
 """The stream "mo" of draws made after the fit."""
@@ -58,10 +58,11 @@ def more_draws(posterior: LogDensity, settings: Settings, found: RunResult, list
     Raises:
         InferenceError: the density is not finite where the approximation lies.
     """
-    require_memory(posterior, settings)
+    require_memory(posterior.extent, settings)
     with threads_of_fit(posterior):
-        fresh = later_result(target_of(posterior, settings), settings, found, listen)
-        return draws_of(posterior, settings, fresh, key=MORE_DRAWS_STREAM, listen=listen)
+        target = target_of(posterior, settings)
+        fresh = later_result(target, settings, found, listen)
+        return draws_of(posterior, target, settings, fresh, key=MORE_DRAWS_STREAM, listen=listen)
 
 
 def later_result(target: Target, options: Settings, found: RunResult, listen: Listener = silent) -> Result:
@@ -85,7 +86,7 @@ def columns_of_more_draws(
     posterior: LogDensity, settings: Settings, options: Settings, old: Result
 ) -> Floats:
     """The same of q, neither weighted nor corrected, as columns alone: (draws, columns)."""
-    require_memory(posterior, options)
+    require_memory(posterior.extent, options)
     with threads_of_fit(posterior):
         target = target_of(posterior, settings)
         rng = LaterStreams(options.seed).draws

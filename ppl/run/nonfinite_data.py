@@ -1,6 +1,6 @@
 """Data that are nan or infinite and leave no finite log density: named, with the first such entry."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -8,29 +8,29 @@ import numpy as np
 
 from ppl.data.blocks import blocks
 from ppl.data.values import TO_MODEL, place
-from ppl.density.log_density import LogDensity
 from ppl.errors import DataError, InferenceError
+from ppl.kernel.advi.target import Target
 
 NAN_LOOKED_FOR_AT = (0.0, 0.7, -0.9)
 """Where the log density is looked at, in every coordinate: a program may test for nan, and be finite."""
 NO_START = "PPL971"
 
 
-def refuse_nan_data(posterior: LogDensity) -> None:
+def refuse_nan_data(data: Mapping[str, Any], target: Target) -> None:
     """Refuse data whose missing values enter the target.
 
     Raises:
         DataError: data hold nan, and the log density is nan wherever it is looked at; names the first entry
             of each variable.
     """
-    found, dim = entries_where(posterior, np.isnan), posterior.param_unc_num()
-    if found and all(np.isnan(posterior.log_density(np.full(dim, x))) for x in NAN_LOOKED_FOR_AT):
+    found = entries_where(data, np.isnan)
+    if found and all(np.isnan(target.log_density(np.full(target.dim, x))) for x in NAN_LOOKED_FOR_AT):
         why = f"not a number (nan), and so is the log density, for any parameters{TO_MODEL}."
         raise DataError(f"data: {sentence(found)}: {why}", next(iter(found)), NO_START)
 
 
 @contextmanager
-def naming_infinite_data(posterior: LogDensity) -> Iterator[None]:
+def naming_infinite_data(data: Mapping[str, Any]) -> Iterator[None]:
     """A fit that finds no start names data that are infinite. They may be bounds, so a start comes first.
 
     Raises:
@@ -39,18 +39,17 @@ def naming_infinite_data(posterior: LogDensity) -> Iterator[None]:
     try:
         yield
     except InferenceError as error:
-        found = entries_where(posterior, np.isinf) if error.code == NO_START else {}
+        found = entries_where(data, np.isinf) if error.code == NO_START else {}
         if not found:
             raise
         todo = "infinite. Give finite numbers, or leave out their rows."
         raise DataError(f"data: {sentence(found)}: {todo}\n{error}", next(iter(found)), NO_START) from None
 
 
-def entries_where(posterior: LogDensity, odd: Callable[[Any], Any]) -> dict[str, tuple[str, int]]:
+def entries_where(data: Mapping[str, Any], odd: Callable[[Any], Any]) -> dict[str, tuple[str, int]]:
     """By variable of the data block: its first odd entry, as the program counts, and how many there are."""
     found = {}
-    for name in posterior.model.data_schema:
-        value = posterior.d.of(name)
+    for name, value in data.items():
         if isinstance(value, float | np.ndarray) and np.asarray(value).dtype.kind == "f":
             with np.errstate(all="ignore"):
                 may_be = any(not np.isfinite(np.sum(block)) for block in blocks(np.asanyarray(value)))

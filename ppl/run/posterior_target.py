@@ -68,15 +68,14 @@ class PosteriorTarget(OfPosterior):
 
     Without `jacobian` it is no density over R^dim: its maximum is the mode of the constrained parameters.
     `note` is a sentence for the user, or ""; `faster` makes what computes the same faster after so many
-    points, None where it does not pay by then; of a `large` one from the first. Gradients at many points are
-    those of the parameters that are `moving`. With `propto` terms that depend on no parameter are left out.
+    points, None where it does not pay by then. Gradients at many points are those of the parameters that are
+    `moving`. With `propto` terms that depend on no parameter are left out.
     """
 
     posterior: LogDensity
     jacobian: bool = True
     note: str = ""
     faster: Callable[[int], Target | None] | None = None
-    large: bool = False
     moving: Moving = None
     propto: bool = False
 
@@ -126,7 +125,7 @@ class PosteriorTarget(OfPosterior):
         return (self.faster(points) if self.faster else None) or self
 
     def without_blocks(self) -> Target:
-        return self.for_many_points(0) if self.large else self
+        return self.for_many_points(0)
 
 
 def all_but(some: NDArray[np.intp], dim: int) -> NDArray[np.bool_]:

@@ -25,9 +25,9 @@ from ppl.run.nonfinite_data import naming_infinite_data, refuse_nan_data
 from ppl.run.posterior_target import PosteriorTarget
 from ppl.run.processes import Tell, at_a_time
 from ppl.run.table import Table, failures, tabulate
-from ppl.run.target import naming, note_of
+from ppl.run.target import naming, note_of, threads_of_fit
 from ppl.system.distribution import extra, requirements
-from ppl.system.threads import as_many_threads_as_pay, cores_of
+from ppl.system.threads import cores_of
 
 SECONDS_A_REPORT_OF_CHAINS = 0.1
 """Seconds between two reports of a chain."""
@@ -82,12 +82,12 @@ def sample_chains(
         extra("nutpie", "sample", *requirements("sample"))
     if not posterior.param_unc_num():
         raise InferenceError(NO_PARAMETERS)
-    require_memory_of_chains(posterior, settings)
-    refuse_improper(posterior)
-    refuse_nan_data(posterior)
-    sums = as_many_threads_as_pay(vars(posterior.d), lambda: posterior.width)
-    with sums, naming_infinite_data(posterior):
-        target = for_sampler(PosteriorTarget(posterior), settings)
+    require_memory_of_chains(posterior.extent, settings)
+    with threads_of_fit(posterior), naming_infinite_data(posterior.numbers):
+        whole = PosteriorTarget(posterior)
+        refuse_improper(posterior.problem, whole, PosteriorTarget(posterior, jacobian=False))
+        refuse_nan_data(posterior.numbers, whole)
+        target = for_sampler(whole, settings)
         chains = settings.num_chains
         inits = starts_for(posterior, settings.init, chains) if init is None else [init] * chains
         backend = "autograd" if isinstance(target, PosteriorTarget) else "jax"

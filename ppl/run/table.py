@@ -57,7 +57,7 @@ def tabulate(
     the first of them, which depends on `seed`, `key` and its number alone; where one of them fails, each half
     of them has its own. Ctrl-C leaves the rows so far.
     """
-    require_memory_of_rows(posterior, len(us))
+    require_memory_of_rows(posterior.extent, len(us))
     columns = tuple(posterior.param_names(include_tp=True, include_gq=True))
 
     def stream(row: int) -> np.random.Generator:

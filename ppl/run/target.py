@@ -1,21 +1,21 @@
 """What a run looks at, as its settings say."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from functools import cache, partial
-from typing import Any
 
 from ppl.density.log_density import LogDensity
 from ppl.errors import InferenceError
-from ppl.floats import Floats
 from ppl.kernel.advi.outcome import Listener, Phase, Progress
 from ppl.kernel.advi.target import Forwarding, Target
 from ppl.methods.correct.draw_source import DrawSource
 from ppl.methods.objective.ard import ArdTarget
 from ppl.methods.objective.marginal import MarginalTarget
 from ppl.methods.run.settings import Settings
-from ppl.records import dataclass, replace
+from ppl.records import replace
 from ppl.run.backend import on_backend, rows_on_backend, sharded
 from ppl.run.posterior_target import PosteriorTarget
+from ppl.system.threads import as_many_threads_as_pay
 
 
 def target_of(posterior: LogDensity, settings: Settings) -> Target:
@@ -42,28 +42,16 @@ def target_of(posterior: LogDensity, settings: Settings) -> Target:
     return on_backend(PosteriorTarget(posterior, jacobian), settings)
 
 
-@dataclass(frozen=True)
-class OverProcesses:
-    """The log density of a posterior whose rows are on several processes, as the posterior's own methods."""
-
-    posterior: LogDensity
-    settings: Settings
-
-    def log_density(self, u: Floats, jacobian: bool = True) -> float:
-        return sharded(self.posterior, self.settings, jacobian).log_density(u)
-
-    def log_density_gradient(self, u: Floats, jacobian: bool = True) -> tuple[float, Floats]:
-        return sharded(self.posterior, self.settings, jacobian).log_density_gradient(u)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.posterior, name)
-
-
-def density_of_all(posterior: LogDensity, settings: Settings) -> Any:
-    """The posterior, or where it has not all rows what computes its density with the other processes."""
+def whole_and_plain(posterior: LogDensity, settings: Settings) -> tuple[Target, Target]:
+    """The density that checks look at, and that without the log-Jacobian: of all rows on all processes."""
     if settings.sharded and posterior.model.compilation.sharded:
-        return OverProcesses(posterior, settings)
-    return posterior
+        return sharded(posterior, settings), sharded(posterior, settings, jacobian=False)
+    return PosteriorTarget(posterior), PosteriorTarget(posterior, jacobian=False)
+
+
+def threads_of_fit(posterior: LogDensity) -> AbstractContextManager[None]:
+    """Every draw is made on as many threads as the fit, for BLAS sums in another order on others."""
+    return as_many_threads_as_pay(vars(posterior.d), lambda: posterior.width)
 
 
 def refuse_unpaired(settings: Settings) -> None:
@@ -85,7 +73,7 @@ def refuse_unpaired(settings: Settings) -> None:
         )
 
 
-def backend_of(posterior: LogDensity, settings: Settings, made: DrawSource, points: int = 0) -> str:
+def backend_of(target: Target, settings: Settings, made: DrawSource, points: int = 0) -> str:
     """What computes the log density in a run with these settings: "autograd", "jax" or "autograd, jax".
 
     Both where only draws that go on being moved after so many points, or not made by blocks, repay what JAX
@@ -95,7 +83,6 @@ def backend_of(posterior: LogDensity, settings: Settings, made: DrawSource, poin
         return "jax"
     if settings.backend != "auto" or settings.runs > 1:
         return "autograd" if settings.backend == "auto" else settings.backend
-    target = target_of(posterior, settings)
     while isinstance(target, Forwarding):
         target = target.target
     if not isinstance(target, PosteriorTarget):
@@ -105,9 +92,9 @@ def backend_of(posterior: LogDensity, settings: Settings, made: DrawSource, poin
     return "autograd" if isinstance(used, PosteriorTarget) else "autograd, jax"
 
 
-def backends_of(posterior: LogDensity, settings: Settings) -> Callable[[Phase], str]:
+def backends_of(target: Target, settings: Settings) -> Callable[[Phase], str]:
     """The same for each stage of a run, by whether blocks were integrated out before it."""
-    of = cache(partial(backend_of, posterior, settings))
+    of = cache(partial(backend_of, target, settings))
     first = Phase.NESTED, Phase.VARIABLES, Phase.DONE
     return lambda phase: of(DrawSource.NESTED if phase in first else DrawSource.RESAMPLED)
 

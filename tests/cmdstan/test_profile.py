@@ -10,7 +10,6 @@ import ppl
 from ppl.cmdstan import profile
 from ppl.cmdstan.profile import Clock, Timing, profiled
 from ppl.run.backend import is_possible
-from ppl.run.posterior_target import PosteriorTarget
 
 NESTED = """
 data { int N; matrix[N, 2] X; array[N] int y; }
@@ -160,9 +159,9 @@ def test_a_timed_model_is_the_model_in_all_else(tmp_path) -> None:
 def test_auto_leaves_a_timed_model_to_autograd(tmp_path) -> None:
     pytest.importorskip("jax")
     model = ppl.compile_model(NESTED)
-    assert is_possible(PosteriorTarget(model.condition(DATA)))
+    assert is_possible(model.condition(DATA).problem)
     with profiled(model, tmp_path / "p.csv") as timed:
-        assert not is_possible(PosteriorTarget(timed.condition(DATA)))
+        assert not is_possible(timed.condition(DATA).problem)
 
 
 def test_the_total_is_the_sum_of_both_passes(ticks, tmp_path) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from ppl.compilation.phases import Compilation
 from ppl.compilation.traits import Traits
+from ppl.density.problem import Extent, Problem
 from ppl.errors import InferenceError
 from ppl.kernel.density.layout import Data
 from ppl.kernel.draws.names import NO_LABELS, Labels, Sized
@@ -69,12 +70,28 @@ class Toy:
         return Data(N=self.data["N"], y=np.array(self.data["y"]))
 
     @property
-    def loop_steps(self):
-        return 0
+    def numbers(self):
+        return vars(self.d)
 
     @property
-    def width(self):
-        return 2
+    def extent(self):
+        return Extent(2, tuple(self.declared()))
+
+    @property
+    def problem(self):
+        return Problem(
+            self.extent,
+            self.param_unc_names(),
+            np.zeros(2, bool),
+            self.numbers,
+            NO_TRAITS,
+            2,
+            0,
+            False,
+            False,
+        )
+
+    width = 2
 
     @property
     def cost(self):

@@ -289,3 +289,10 @@ def test_rows_are_held_until_a_factor_is_close(tmp_path):
 def test_of_many_rows_to_few_new_ones_none_are_held():
     fit = ppl.compile_model(BINARY).condition(MOSTLY).variational(seed=1).update({"N": 2, "y": [1, 0]})
     assert not fit.posterior.earlier.held and fit.posterior.data["N"] == 2 and len(fit.verdict.updates) == 1
+
+
+def test_chains_draw_from_an_updated_posterior():
+    first = ppl.compile_model(NORMAL).condition({"N": 3, "y": [1, 2, 4]}).variational(seed=1)
+    after = first.update({"N": 2, "y": [3, 3]}).posterior
+    chains = after.sample(engine="batch", num_warmup=50, num_samples=200, backend="autograd", seed=1)
+    np.testing.assert_allclose(chains.draws().mean(), 13 / 5.25, atol=0.1)

@@ -7,6 +7,8 @@ import pytest
 
 import ppl
 from ppl import memory
+from ppl.compilation.traits import Traits
+from ppl.density.problem import Extent, Problem
 from ppl.errors import InferenceError
 from ppl.kernel.advi.outcome import Phase, Progress
 from ppl.methods.run.settings import SampleSettings, Settings
@@ -107,9 +109,24 @@ def test_a_program_out_of_reach_is_left_to_autograd_with_a_note(monkeypatch) -> 
 
 
 def test_small_work_is_left_to_autograd_without_a_word(posterior: ppl.Posterior) -> None:
-    assert not jax_pays(PosteriorTarget(posterior), Settings())
+    assert not jax_pays(posterior.problem, Settings())
     fit = posterior.variational(algorithm="laplace", draws=2)
     assert not any("backend" in note for note in fit.notes)
+
+
+@pytest.mark.parametrize(
+    ("change", "pays"),
+    [({}, True), ({"width": 1}, False), ({"is_updated": True}, False), ({"is_timed": True}, False)],
+)
+def test_the_backend_is_chosen_by_a_record_alone(change: dict, pays: bool) -> None:
+    pytest.importorskip("jax")
+    whole = Problem(
+        *(Extent(1, ()), ("m",), np.zeros(1, dtype=bool), {}, Traits(0, False, False, 1)),
+        *(backend.JAX_PAYS.width, 0),
+        is_updated=False,
+        is_timed=False,
+    )
+    assert jax_pays(replace(whole, **change), Settings()) is pays
 
 
 @pytest.mark.parametrize("most", [5, 6])
@@ -120,7 +137,7 @@ def test_a_program_of_many_calls_is_not_compiled_unasked(most: int, monkeypatch)
     declared, modelled = ("".join(map(each.format, names)) for each in ("real {};", "{} ~ normal(0, 1);"))
     posterior = ppl.compile_model(f"parameters {{ {declared} }} model {{ {modelled} }}").condition()
     assert posterior.model.traits.calls == 6
-    assert jax_pays(PosteriorTarget(posterior), Settings()) is (most == 6)
+    assert jax_pays(posterior.problem, Settings()) is (most == 6)
 
 
 @pytest.mark.parametrize(("calls", "pays"), [(backend.JAX_PAYS.recurrence, True), (80, False)])
@@ -140,9 +157,9 @@ def test_a_long_recurrence_is_worth_a_compilation(calls: int, pays: bool) -> Non
     assert model.traits.calls_of_a_step == 4
     steps = -(-calls // 4)
     series = model.condition({"T": steps, "y": np.linspace(-1, 1, steps)})
-    assert jax_pays(PosteriorTarget(series), Settings()) is pays
-    assert backend.points_that_pay(PosteriorTarget(series)) <= backend.JAX_PAYS.moved_work // calls
-    assert not jax_pays(PosteriorTarget(series), Settings(runs=2))
+    assert jax_pays(series.problem, Settings()) is pays
+    assert backend.points_that_pay(series.problem, series.cost) <= backend.JAX_PAYS.moved_work // calls
+    assert not jax_pays(series.problem, Settings(runs=2))
 
 
 def test_a_large_matrix_is_worth_a_compilation(monkeypatch) -> None:
@@ -150,8 +167,8 @@ def test_a_large_matrix_is_worth_a_compilation(monkeypatch) -> None:
     monkeypatch.setattr(backend, "JAX_PAYS", replace(backend.JAX_PAYS, matrix=12))
     program = "data { int N; matrix[N, 3] x; } parameters { vector[3] b; } model { x * b ~ normal(0, 1); }"
     model = ppl.compile_model(program)
-    assert jax_pays(PosteriorTarget(model.condition({"N": 4, "x": np.ones((4, 3))})), Settings())
-    assert not jax_pays(PosteriorTarget(model.condition({"N": 3, "x": np.ones((3, 3))})), Settings())
+    assert jax_pays(model.condition({"N": 4, "x": np.ones((4, 3))}).problem, Settings())
+    assert not jax_pays(model.condition({"N": 3, "x": np.ones((3, 3))}).problem, Settings())
 
 
 def test_many_rows_are_worth_a_compilation() -> None:
@@ -160,14 +177,14 @@ def test_many_rows_are_worth_a_compilation() -> None:
     model = ppl.compile_model(program)
     for rows, expected in ((backend.JAX_PAYS.width, True), (backend.JAX_PAYS.width - 1, False)):
         posterior = model.condition({"N": rows, "y": np.zeros(rows)})
-        assert jax_pays(PosteriorTarget(posterior), Settings()) is expected
+        assert jax_pays(posterior.problem, Settings()) is expected
 
 
 def test_many_parameters_are_worth_a_compilation() -> None:
     pytest.importorskip("jax")
     model = ppl.compile_model("data { int N; } parameters { vector[N] x; } model { x ~ normal(0, 1); }")
     for n, expected in ((backend.JAX_PAYS.dimensions, True), (backend.JAX_PAYS.dimensions - 1, False)):
-        assert jax_pays(PosteriorTarget(model.condition({"N": n})), Settings()) is expected
+        assert jax_pays(model.condition({"N": n}).problem, Settings()) is expected
 
 
 MIXTURE = """
@@ -189,7 +206,7 @@ def test_moves_take_the_faster_of_two_densities() -> None:
     many = PosteriorTarget(ppl.compile_model(MIXTURE).condition({"N": rows, "y": y}))
     assert backend.on_backend(many, Settings(backend="autograd")) == many
     auto = backend.on_backend(many, Settings())
-    points = backend.points_that_pay(many)
+    points = backend.points_that_pay(many.posterior.problem, many.width)
     assert isinstance(auto, PosteriorTarget) and auto.for_many_points(points - 1) is auto
     fast = auto.for_many_points(points)
     assert points == backend.JAX_PAYS.moved_work // many.width and isinstance(fast, CompiledTarget)
@@ -217,7 +234,7 @@ def test_moves_take_the_compiled_steps_of_a_loop_that_stayed_one() -> None:
     posterior = ppl.compile_model(LOOP_THAT_STAYS).condition({"T": steps + 3, "y": np.zeros(steps + 3)})
     assert posterior.sizes.steps == steps
     auto = backend.on_backend(PosteriorTarget(posterior), Settings())
-    points = backend.points_that_pay(auto)
+    points = backend.points_that_pay(posterior.problem, auto.width)
     assert points == backend.JAX_PAYS.moved_work // (auto.width + 20 * steps)
     us = np.random.default_rng(2).normal(size=(5, steps + 3))
     fast = auto.for_many_points(points)
@@ -232,8 +249,8 @@ def test_where_jax_cannot_move_draws_autograd_does() -> None:
     wide = f"vector[{rows}] z = rep_vector(m, {rows}); z ~ normal(0, 9);"
     program = SIZE_BY_PARAMETER.replace("m ~ normal(0, 1);", wide)
     target = PosteriorTarget(ppl.compile_model(program).condition({}))
-    auto = backend.on_backend(target, Settings())
-    assert isinstance(auto, PosteriorTarget) and auto.for_many_points(10**9) is target
+    moved = backend.on_backend(target, Settings()).for_many_points(10**9)
+    assert isinstance(moved, PosteriorTarget) and "a branch depends on parameters" in moved.note
 
 
 @pytest.mark.rotate(3)
@@ -249,7 +266,7 @@ def test_a_differential_equation_is_worth_a_compilation() -> None:
         }
     """
     posterior = ppl.compile_model(program).condition({"y": [0.6, 0.37]})
-    assert jax_pays(PosteriorTarget(posterior), Settings())
+    assert jax_pays(posterior.problem, Settings())
     compiled, plain = (
         posterior.variational(algorithm="laplace", backend=b).draws() for b in ("auto", "autograd")
     )

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from ppl.methods.recipes import RECIPES, fit
 from ppl.methods.run.settings import Settings
 from ppl.methods.run.settings import Settings as RunSettings
 from ppl.results.fits.fit import variational
-from ppl.run.checkpoint import Checkpoint, CheckpointOptions, as_text, journal_of, stages_of
+from ppl.run.checkpoint import Checkpoint, CheckpointOptions, as_text, journal_of, owner_of, stages_of
 from ppl.run.checksum import with_checksum
 
 SHORT = {"iter": 300, "eval_elbo": 20, "adapt_iter": 5, "elbo_samples": 10, "draws": 20, "grad_samples": 2}
@@ -77,9 +78,9 @@ def test_a_run_stopped_anywhere_leaves_a_result_and_goes_on_to_the_same_bytes(al
 
 
 def test_a_run_goes_on_with_any_number_of_cores(toy, tmp_path):
-    keep = CheckpointOptions(tmp_path / "fit.checkpoint.json", every=0)
-    journal_of(keep, toy, Settings(cores=1)).record("start", None)
-    resumed = journal_of(replace(keep, resume=True), toy, Settings(cores=7))
+    keep, owner = CheckpointOptions(tmp_path / "fit.checkpoint.json", every=0), partial(owner_of, toy)
+    journal_of(keep, Settings(cores=1), owner).record("start", None)
+    resumed = journal_of(replace(keep, resume=True), Settings(cores=7), owner)
     assert list(resumed.stages) == ["start"]
 
 
@@ -101,7 +102,7 @@ def test_a_file_that_is_no_checkpoint_is_refused(toy, tmp_path, text, why):
 
 def test_a_checkpoint_of_other_data_is_refused(toy, tmp_path):
     left = tmp_path / "left"
-    written = journal_of(CheckpointOptions(left), toy, RunSettings())
+    written = journal_of(CheckpointOptions(left), RunSettings(), partial(owner_of, toy))
     written.record("start", 1.0)
     written.write()
     other = replace(toy, data={"N": 2, "y": [1.0, 3.0]})

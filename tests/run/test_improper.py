@@ -8,6 +8,7 @@ from ppl.arrays import NUMPY
 from ppl.errors import InferenceError
 from ppl.run.improper import flat_directions
 from ppl.run.improper_lines import flat_lines, in_words
+from ppl.run.posterior_target import PosteriorTarget
 from ppl.stdlib.constraints.table import CONSTRAINTS
 
 TUPLES = "parameters { array[2] tuple(real, vector[1]) t; } model { t[1].1 + t[2].2[1] ~ normal(0, 1); }"
@@ -16,10 +17,13 @@ BY_HAND = (
 )
 
 
+def densities(posterior):
+    return PosteriorTarget(posterior), PosteriorTarget(posterior, jacobian=False)
+
+
 def endless(program, data=None):
     posterior = ppl.compile_model(program).condition(data or {})
-    names = posterior.param_unc_names()
-    return [names[k] for k in flat_directions(posterior)]
+    return [posterior.problem.names[k] for k in flat_directions(posterior.problem, *densities(posterior))]
 
 
 @pytest.mark.parametrize(
@@ -63,7 +67,9 @@ def test_what_is_proper_or_not_flat_is_let_through(program):
 
 def lines(program, data=None):
     posterior = ppl.compile_model(program).condition(data or {})
-    return [in_words(posterior, line) for line in flat_lines(posterior)]
+    whole, plain = densities(posterior)
+    problem = posterior.problem
+    return [in_words(problem.names, whole.kinds, line) for line in flat_lines(problem, whole, plain)]
 
 
 FIVE = {"y": [1.0, 2.0, 0.5, 1.5, 3.0], "x": [0.1, 0.4, 0.2, 0.9, 1.3], "g": [1, 1, 2, 3, 3]}
@@ -126,9 +132,7 @@ def test_a_line_through_many_groups(prior, improper):
     )
     groups = 200
     data = {"J": groups, "g": np.repeat(np.arange(groups), 2) + 1, "y": np.arange(2.0 * groups)}
-    posterior = ppl.compile_model(program).condition(data)
-    found = flat_lines(posterior)
-    assert [in_words(posterior, line)[:17] for line in found] == ["a - b.1 - b.2 - b"] * improper
+    assert [line[:17] for line in lines(program, data)] == ["a - b.1 - b.2 - b"] * improper
 
 
 def test_a_point_that_is_impossible_says_nothing():

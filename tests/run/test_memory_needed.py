@@ -10,7 +10,7 @@ from ppl.methods.run.settings import SbcSettings, Settings
 from ppl.results.calibration.sbc import calibrated
 from ppl.results.calibration.simulations import simulations_of
 from ppl.run import memory_needed as needs
-from ppl.run.memory_needed import columns_of, numbers_of
+from ppl.run.memory_needed import numbers_of
 
 
 def conditioned(program):
@@ -28,16 +28,19 @@ def conditioned(program):
 )
 def test_columns_are_counted_without_their_names(program):
     posterior = conditioned(program)
-    assert columns_of(posterior) == posterior.param_num(include_tp=True, include_gq=True)
+    assert posterior.extent.columns == posterior.param_num(include_tp=True, include_gq=True)
 
 
 MANY = conditioned("parameters { vector[20000] x; } model { x ~ normal(0, 1); }")
 
 
 def test_draws_matrices_and_columns_count():
-    few, many = (numbers_of(MANY, Settings(draws=n)) for n in (100, 1100))
+    few, many = (numbers_of(MANY.extent, Settings(draws=n)) for n in (100, 1100))
     assert many - few == 1000 * (2 * 20_000 + 20_000)
-    assert numbers_of(MANY, Settings(algorithm="fullrank")) - numbers_of(MANY, Settings()) == 6 * 20_000**2
+    assert (
+        numbers_of(MANY.extent, Settings(algorithm="fullrank")) - numbers_of(MANY.extent, Settings())
+        == 6 * 20_000**2
+    )
 
 
 @pytest.mark.parametrize(

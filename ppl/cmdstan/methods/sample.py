@@ -152,7 +152,7 @@ def _sampled(job: Job, density: PosteriorTarget, start: Floats, number: int) -> 
         backend=job["ppl.backend"],
         device=job["ppl.device"],
     )
-    require_memory_of_chains(job.posterior, settings)
+    require_memory_of_chains(job.posterior.extent, settings)
     target = for_sampler(PosteriorTarget(job.posterior), settings)
     constants = target.log_density(start) - density.log_density(start)
     prefix = f"Chain [{number}] " if chains > 1 else ""

@@ -136,7 +136,7 @@ def prior_draws(simulations: Simulations, draws: int, seed: int, listen: Listene
     Raises:
         InferenceError: a variable was not drawn in all its entries, or every draw breaks a constraint.
     """
-    require_memory_of_rows(simulations.posterior, draws)
+    require_memory_of_rows(simulations.posterior.extent, draws)
     declared = simulations.posterior.declared(include_tp=True, include_gq=True)
     columns = tuple(simulations.posterior.param_names(include_tp=True, include_gq=True))
     rows = np.empty((draws, len(columns)))

@@ -48,12 +48,13 @@ from ppl.results.report.style import TableStyle
 from ppl.results.report.summary import Summary, as_html, summarise, transformed
 from ppl.run.checkpoint import Checkpoint, CheckpointOptions
 from ppl.run.checksum import NONSENSE, damage_reported
-from ppl.run.driver import FitDraws, draws_of, fit_posterior, threads_of_fit
-from ppl.run.identity import entries_of, refuse_mismatch
+from ppl.run.driver import FitDraws, draws_of, fit_posterior
+from ppl.run.identity import entries_of, identity, refuse_mismatch
 from ppl.run.keywords import RunOptions, SampleKeywords, VariationalKeywords, take_options, takes
 from ppl.run.listener import Deadline, Interrupted, listener_of, logging_stages
 from ppl.run.memory_needed import memory_required, require_memory
 from ppl.run.table import Table, failures
+from ppl.run.target import target_of, threads_of_fit
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -763,12 +764,13 @@ def load_fit(
         True
     """
     record, posterior, settings, _ = open_fit(path, model, data)
-    require_memory(posterior, settings)
+    require_memory(posterior.extent, settings)
     with threads_of_fit(posterior), listener_of(progress, (Phase.VARIABLES,)) as listen:
         with damage_reported(path, kinds=(InferenceError, *NONSENSE)):  # it had a density when it was saved
-            result, later = saved.result_of(record, posterior), saved.later_draws(record)
+            target, later = target_of(posterior, settings), saved.later_draws(record)
+            result = saved.result_of(record, posterior, target)
         key = more.MORE_DRAWS_STREAM if later else 0
-        draws = draws_of(posterior, settings, result, key, listen)
+        draws = draws_of(posterior, target, settings, result, key, listen)
         return Fit(posterior, settings, *draws, later_draws=later)
 
 
@@ -795,7 +797,7 @@ def open_fit(path: str | Path, model: Conditions, data: Any) -> Opened:
         data = replace(load_data(data), levels=labels_in(record).levels)
     posterior = model.condition(updating.with_unchanged(model, earlier, data), missing=missing)
     with damage_reported(path):
-        refuse_mismatch(path, record, posterior)
+        refuse_mismatch(path, record, identity(posterior))
         if earlier:
             posterior = replace(posterior, earlier=earlier)
         return Opened(record, posterior, Settings(**record["settings"]), saved.found_of(record, posterior))

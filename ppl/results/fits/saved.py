@@ -17,6 +17,7 @@ from ppl.kernel.advi.context import Streams
 from ppl.kernel.advi.families import describe
 from ppl.kernel.advi.optimise import TracePoint
 from ppl.kernel.advi.outcome import Ending, Outcome
+from ppl.kernel.advi.target import Target
 from ppl.late import LateModule
 from ppl.methods.correct.draw_source import DrawSource
 from ppl.methods.diagnose.spread import Spread
@@ -32,7 +33,6 @@ from ppl.run.initial import FIT_FORMAT as FORMAT
 from ppl.run.initial import approximation, start_for
 from ppl.run.more_draws import OF_SEVERAL_GAUSSIANS, RunResult, later_result, with_spread
 from ppl.run.state_json import decode, encode
-from ppl.run.target import target_of
 
 updating = LateModule("ppl.results.fits.updating")
 
@@ -130,10 +130,9 @@ def read(path: str | File) -> dict[str, Any]:
     return read_record(path, "saved fit", FORMAT)
 
 
-def result_of(record: Mapping[str, Any], posterior: LogDensity) -> Result:
+def result_of(record: Mapping[str, Any], posterior: LogDensity, target: Target) -> Result:
     """The Result that was saved; its draws come from the same stream as at first, so they are the same."""
     settings = Settings(**record["settings"])
-    target = target_of(posterior, settings)
     # the seed of the run that was kept, of several; fits that were saved before had no such entry
     seed = int(record.get("run_seed", settings.seed))
     if later_draws(record):

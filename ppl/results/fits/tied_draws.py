@@ -15,9 +15,9 @@ from ppl.kernel.language import ast
 from ppl.methods.moves.conditional import conditional
 from ppl.records import dataclass
 from ppl.results.fits.log_prob import unconstrained_of
-from ppl.run.driver import threads_of_fit
 from ppl.run.posterior_target import PosteriorTarget
 from ppl.run.table import Table, tabulate
+from ppl.run.target import threads_of_fit
 from ppl.structure.observed.completed import Completion
 from ppl.structure.observed.new_rows import NewRows, Predicting, Shapes
 from ppl.structure.observed.tied import Tied
