@@ -143,10 +143,18 @@ def outer_points(rounds: Sequence[Round], outer: Indices) -> Floats:
     return np.concatenate([each.u[:, outer] for each in rounds])
 
 
-def drawn(peak: Peak, mixture: Mixture, own: InnerDraws, n: int, rng: np.random.Generator) -> WeightedPoints:
+def drawn(
+    peak: Peak,
+    mixture: Mixture,
+    own: InnerDraws,
+    n: int,
+    rng: np.random.Generator,
+    most: float = np.inf,
+) -> WeightedPoints:
     """Weighted draws, of which n would do: of a first mixture, and of better ones where weights are uneven.
 
-    They are more where the weights have a variance, but few draws count.
+    They are more where the weights have a variance, but few draws count, and fewer than n where those still
+    missing seem to take more than `most` gradients.
     """
     marginal = peak.marginal
     highest = marginal.log_density(marginal.centre)
@@ -169,6 +177,8 @@ def drawn(peak: Peak, mixture: Mixture, own: InnerDraws, n: int, rng: np.random.
             break
         if k and all_rounds.weights.ess < HOPELESS * all_rounds.n:
             break
+        if (k or not few) and own.gradients(missing(all_rounds, alone.ess / len(rounds[-1].u), n)) > most:
+            return all_rounds
         mixture = fitted_to(outer_points(rounds, outer), all_rounds.weights, rng, one=k == 0 and left > 0)
     if (
         is_reliable(all_rounds.weights)
@@ -179,6 +189,12 @@ def drawn(peak: Peak, mixture: Mixture, own: InnerDraws, n: int, rng: np.random.
     if all_rounds.weights.ess < FEWEST_EFFECTIVE * n or marginal.inner.exact.is_costly:
         return all_rounds
     return all_rounds._replace(missed=misses(rounds, marginal, own, rng))
+
+
+def missing(draws: WeightedPoints, share: float, n: int) -> int:
+    """How many more are needed for as many to count as n ask for, where this share of the last ones does."""
+    ess = draws.weights.ess
+    return int((ENOUGH_EFFECTIVE * n - ess) / max(share, ess / draws.n))
 
 
 def together(rounds: Sequence[Round], outer: Indices) -> WeightedPoints:

@@ -53,6 +53,9 @@ MOST_CORRELATED = 100
 """Dimensions above which the Gaussian that is kept of the draws has no correlations."""
 MOST_DRAWN_GRADIENTS = 200_000
 """Gradients of draws by blocks, about: chains of all parameters seldom take more."""
+MOST_MORE_GRADIENTS = 60_000
+"""Gradients of those that are missing after the first ones, by the share of these that count."""
+DEAR = "its draws take more gradients than draws of all parameters at once"
 NESTED_STEPS = 3
 """The parts of the report: the mode of the outer coordinates, a mixture over them, the draws."""
 
@@ -129,10 +132,15 @@ def weighted_draws(
     own = given(peak.marginal, mixture, count, rng)
     chains_do = settings.algorithm == "auto" and will_move(target, settings)
     if chains_do and own.gradients(PROPOSALS) > MOST_DRAWN_GRADIENTS:
-        raise Refused("its draws take more gradients than draws of all parameters at once")
+        raise Refused(DEAR)
     journal = context.journal if count * target.dim <= MOVES.most_recorded else NULL_JOURNAL
-    parts: tuple[Any, ...] = once(journal, "draws", lambda: tuple(drawn(peak, mixture, own, count, rng)), rng)
+    most = MOST_MORE_GRADIENTS if chains_do else np.inf
+    parts: tuple[Any, ...] = once(
+        journal, "draws", lambda: tuple(drawn(peak, mixture, own, count, rng, most)), rng
+    )
     draws = WeightedPoints(*parts)
+    if draws.n < count and draws.weights.ess < LEAST_EFFECTIVE_SHARE * count:
+        raise Refused(DEAR)
     if draws.missed > MODE_SEARCH.missed_mass:
         raise Refused("there is mass far from the mode of the other parameters")
     if draws.lost > MOST_LOST:

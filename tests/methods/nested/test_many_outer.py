@@ -123,13 +123,19 @@ def test_up_to_80_coordinates_are_outer(columns, blocks):
     assert (found and found.blocks.shape) == blocks
 
 
-@pytest.mark.parametrize("columns", [2, COLUMNS])
-def test_two_mixtures_that_miss_the_posterior_are_the_last(columns):
-    peak = peak_of(target(columns))
+def beside(peak):
+    """A mixture that misses the posterior."""
     mean, factor = peak.gaussian.mean, peak.gaussian.factor
-    beside = one_over(Gaussian(mean + 8 * factor.sum(axis=1), factor))
-    found = drawn(peak, beside, given(peak.marginal, beside, 2048, rng()), 2048, rng())
+    return one_over(Gaussian(mean + 8 * factor.sum(axis=1), factor))
+
+
+@pytest.mark.parametrize("columns, fewer", [(2, 1024), (COLUMNS, 512)])
+def test_two_mixtures_that_miss_the_posterior_are_the_last(columns, fewer):
+    peak = peak_of(target(columns))
+    own = given(peak.marginal, beside(peak), 2048, rng())  # takes no gradients
+    found = drawn(peak, beside(peak), own, 2048, rng())
     assert found.n == 1024 and found.weights.ess < 20
+    assert drawn(peak, beside(peak), own, 2048, rng(), most=-1).n == fewer
 
 
 @pytest.mark.rotate(3)
@@ -169,3 +175,18 @@ def test_draws_that_take_more_gradients_than_chains_are_left_to_these(monkeypatc
     monkeypatch.setattr(blocks, "MOST_DRAWN_GRADIENTS", -1)
     assert fit(target(), Settings(algorithm="auto")).verdict.made is not DrawSource.NESTED
     assert fit(target(), Settings(algorithm="nested")).verdict.made is DrawSource.NESTED
+
+
+def test_draws_of_which_few_count_are_left_to_chains_before_all_are_made(monkeypatch):
+    made = list[int]()
+
+    def counted(*arguments):
+        draws = drawn(*arguments)
+        made.append(draws.n)
+        return draws
+
+    monkeypatch.setattr(blocks, "drawn", counted)
+    monkeypatch.setattr(blocks, "mixture_over", lambda peak, rng: beside(peak))
+    monkeypatch.setattr(blocks, "MOST_MORE_GRADIENTS", -1)
+    assert fit(target(), Settings(algorithm="auto")).verdict.made is not DrawSource.NESTED
+    assert made == [512]
