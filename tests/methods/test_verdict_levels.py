@@ -98,10 +98,10 @@ def resampled(**known):
     return {"made": DrawSource.RESAMPLED, **known}
 
 
-def moved(khat=5.0, drift=(), apart=(), effective=(), drift_of_log_p=0.0, divergent=0.0, **known):
+def moved(khat=5.0, drift=(), apart=(), effective=(), drift_of_log_p=0.0, divergent=0.0, bound=0, **known):
     """Draws of 128 chains that began at a q which says little of the posterior."""
     mixing = Mixing(five(*drift), five(*apart), five(*effective, rest=1000.0), drift_of_log_p)
-    counts = {"chains": 128, "gradients": 50_000, "moves": 50, "total_moves": 90}
+    counts = {"chains": 128, "gradients": 50_000, "moves": 50, "total_moves": 90, "bound": bound}
     found = Moved(np.zeros((1, 5)), np.zeros(1), np.zeros(1, dtype=int), mixing, divergent, **counts)
     return {"made": DrawSource.MOVED, "moved": found, "khat": khat, **known}
 
@@ -453,6 +453,11 @@ SENTENCES = [
         moved(effective=(500.0, 300.0, 350.0)),
         "usable: the HMC moves mix too slowly: effective sample size 300 of 128 chains; most affected: "
         f"tau, theta. {PROGRAM}",
+    ),
+    (
+        moved(effective=(500.0, 300.0, 350.0), bound=400_000),
+        "usable: the HMC moves mix too slowly: effective sample size 300 of 128 chains (at most 400,000 "
+        f"gradients); most affected: tau, theta. {PROGRAM}",
     ),
     (
         moved(drift=(0.0, 0.1)),

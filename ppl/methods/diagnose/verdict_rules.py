@@ -247,7 +247,7 @@ def not_stationary(v: Quality, name: CoordinateName) -> Iterator[Finding]:
         if drift >= MOVES.drift:
             worst = worst_of(v.moved.mixing.drift, name)
             what = f"a mean, an sd or a quantile still changed by {drift:.2g} sd"
-            why = f"the draws are not stationary: {what} while they were moved{about(worst)}"
+            why = f"the draws are not stationary: {what} while they were moved{bound_of(v)}{about(worst)}"
             yield Finding(level_of_drift(drift), why, OTHER_FORM)
 
 
@@ -279,7 +279,12 @@ def slow_moves(v: Quality, name: CoordinateName) -> Iterator[Finding]:
             worst = worst_of(-v.moved.mixing.effective, name, -VERDICT.fewest_effective)
             level = Level.USABLE if effective >= VERDICT.effective_a_chain * chains else Level.POOR
             why = f"the HMC moves mix too slowly: effective sample size {effective:.0f} of {chains} chains"
-            yield Finding(level, f"{why}{about(worst)}", OTHER_FORM)
+            yield Finding(level, f"{why}{bound_of(v)}{about(worst)}", OTHER_FORM)
+
+
+def bound_of(v: Quality) -> str:
+    """The gradients that moves end at, where they did."""
+    return f" (at most {v.moved.bound:,} gradients)" if v.moved and v.moved.bound else ""
 
 
 def worst_of(sizes: Floats, name: CoordinateName, least: float = MOVES.drift) -> str:

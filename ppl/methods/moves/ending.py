@@ -63,11 +63,17 @@ class EndingLimits(NamedTuple):
     most_gradients: int = 400_000
     """Gradients at all chains together."""
 
-    most_work: int = 2**33
-    """Numbers that these gradients may work through."""
+    most_work: int = 2**31
+    """Numbers that these gradients may work through: a minute or two."""
 
     fewest_gradients: int = 20_000
-    """Gradients without which chains are not begun."""
+    """Gradients that they may take all the same, without which chains are not begun."""
+
+    most_work_of_fewest: int = 2**33
+    """Numbers that these may work through for chains to begin."""
+
+    in_vain: float = 2.0
+    """How many times as many gradients as they may take chains that go on may seem to need."""
 
     @property
     def shortest(self) -> int:
@@ -85,8 +91,8 @@ RECORDED = "moves"
 
 def most_gradients(width: int) -> int:
     """Gradients that chains may take where one works through `width` numbers; 0 for too few to begin."""
-    most = min(MOVES.most_gradients, MOVES.most_work // width)
-    return most if most >= MOVES.fewest_gradients else 0
+    most = min(MOVES.most_gradients, max(MOVES.fewest_gradients, MOVES.most_work // width))
+    return most if most * width <= MOVES.most_work_of_fewest else 0
 
 
 @dataclass(frozen=True)
@@ -96,8 +102,8 @@ class Moved:
     They are those of the last stages, of `moves` moves together. `mixing` compares the last with the others.
     `divergent` is the share of the trajectories of the last stage that diverged with a shorter step too,
     `gradients` how many gradients were evaluated, `earlier_gradients` how many of them before the last stage,
-    `total_moves` how many trajectories each chain made. The chains ended `adapted`, in coordinates of
-    `funnels` if there are any.
+    `total_moves` how many trajectories each chain made. Chains that are not done have a `bound`, the
+    gradients that they may take. They ended `adapted`, in coordinates of `funnels` if there are any.
     """
 
     u: Array
@@ -110,6 +116,7 @@ class Moved:
     moves: int = 0
     total_moves: int = 0
     chains: int = 0
+    bound: int = 0
     mode: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
     adapted: Adapted | None = None
     funnels: Funnels | None = None
@@ -239,6 +246,7 @@ def until_stationary(
             end = StageEnd(number, tuple(kept), tuple(entered), until, sampler.state)
             journal.record(RECORDED, end, sampler.rng)
         listen(Progress(Phase.MOVES, sampler.moves, sum(stages)))
+        moves = min(moves, max(int(until) - sampler.moves, MOVES.fewest_moves)) if until else moves
         came, spent, straight = sampler.chains.u, sampler.gradients, sampler.straight_moves
         sampler.target = sampler.target.for_many_points(spent)
         u, log_p = sampler.stage(moves, SAMPLER.learning_rate / (1 + number / 4))
@@ -260,9 +268,19 @@ def until_stationary(
             if enough and not until:  # not until none stays: that would leave out what is far in tails
                 waits = 0 < chains.mixing.stays.mean() <= MOVES.few_stay
                 until = sampler.moves * (MOVES.patience if waits else 1.0)
-            if over or (enough and sampler.moves >= until):
+            if enough and sampler.moves >= until:
                 return chains
+            if over or is_in_vain(chains, effective, most):
+                return chains if enough else replace(chains, bound=most)
     return chains
+
+
+def is_in_vain(moved: Moved, effective: float, most: int) -> bool:
+    """Whether chains would take far more than so many gradients to be worth a fit, by what they are now."""
+    least = needed(min(effective, MOVES.effective), moved)
+    moves = moved.moves * least / max(moved.mixing.fewest_effective, 1.0)
+    gradients = moves * moved.gradients / moved.total_moves
+    return moved.total_moves >= MOVES.many_moves and gradients > MOVES.in_vain * most
 
 
 def needed(effective: float, moved: Moved) -> float:

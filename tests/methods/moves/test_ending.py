@@ -7,8 +7,8 @@ from toy_targets import Funnel, HalfSpace, LogGamma, line
 from toy_targets import Gaussian as GaussianTarget
 
 from ppl.kernel.advi.target import Target
-from ppl.methods.moves.ending import MOVES, free_stuck, most_gradients, moved
-from ppl.methods.moves.mixing import MoveStage, compare
+from ppl.methods.moves.ending import MOVES, Moved, free_stuck, is_in_vain, most_gradients, moved
+from ppl.methods.moves.mixing import Mixing, MoveStage, compare
 from ppl.methods.moves.sampler import Sampler
 
 
@@ -169,7 +169,17 @@ def test_gradients_are_bounded_and_counted():
 
     found = chains_of(Counted(np.zeros(40), np.eye(40)), 3 * rng().standard_normal((128, 40)), most=20_000)
     assert found.gradients == Counted.seen and 5_000 < found.gradients < 40_000
+    assert found.bound == (0 if found.mixing.fewest_effective >= MOVES.effective else 20_000)
     assert most_gradients(1) == MOVES.most_gradients and most_gradients(10**6) == 0
+
+
+@pytest.mark.parametrize("moves, worth, in_vain", [(60, 60, True), (60, 70, False), (20, 60, False)])
+def test_moves_end_where_they_would_take_twice_the_gradients_that_they_may(moves, worth, in_vain):
+    """50 of 60 moves are kept; with 60 draws from them, 500 take 833,000 gradients."""
+    mixing = Mixing(np.zeros(1), np.zeros(1), np.array([float(worth)]), 0.0)
+    u = np.empty((0, 1))
+    chains = Moved(u, u[:, 0], np.empty(0, int), mixing, gradients=120_000, moves=50, total_moves=moves)
+    assert is_in_vain(chains, 1000, 400_000) == is_in_vain(chains, 10**6, 400_000) == in_vain
 
 
 def test_chains_in_a_funnel_that_do_not_mix_say_so():
