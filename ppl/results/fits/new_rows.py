@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl.data import AnyData, load_data
+from ppl.data.inputs import suggestion
 from ppl.data.missing import holes_in
 from ppl.data.shares import Share
 from ppl.density.compiled_program import as_declared
@@ -214,10 +215,18 @@ def conditioned_on(
     if size := next((size for size in rows.rows if np.array_equal(values.get(size, 1), 0)), None):
         raise DataError(f"the new data have no rows: {size} is 0", size)
     given_values = filled_in(rows, values)
-    values = {**completed(posterior, rows, values), **held_in_part(rows, values, entries), **fixed}
+    given = values
+    values = {**completed(posterior, rows, given), **held_in_part(rows, given, entries), **fixed}
     shapes = {name: np.shape(value) for name, value in fixed.items()}
     old = {v.name: v.shape for v in posterior.variables["parameters"]}
-    sized = posterior_of(posterior, rows.for_sizes(shapes), {**given_values, **values})
+    try:
+        sized = posterior_of(posterior, rows.for_sizes(shapes), {**given_values, **values})
+    except DataError as error:
+        name = error.variable or ""
+        if name in posterior.model.data_schema and name not in given:
+            spare = [other for other in given if other not in posterior.model.data_schema]
+            raise DataError(f"the new rows lack `{name}`{suggestion(name, spare)}", name, "PPL901") from None
+        raise
     new = {v.name: v.shape for v in sized.variables["parameters"]}
     predicting = rows.predicting(shapes, old, new)
     return Conditioned(posterior, rows, values, entries, (shapes, old, new), predicting)

@@ -175,8 +175,8 @@ def test_a_dict_gives_draws_and_outcomes_that_are_given_are_drawn_again_where_th
     with pytest.raises(DataError, match=r"No statement models `x`. The modelled variables are `y`"):
         fit.predict({"N": 2, "x": [10, 20]}, replicate=["x"])
     assert (fit.predict({"N": 2, "x": [10, 20]}, seed=2)["y"] != found["y"]).any()
-    with pytest.raises(DataError, match="x"):
-        fit.predict({"N": 2})
+    with pytest.raises(DataError, match=r"the new rows lack `x`; the data have `X`: did you mean that"):
+        fit.predict({"N": 2, "X": [1, 2]})
 
 
 @pytest.mark.parametrize("package", ["pandas", "polars"])
