@@ -1,45 +1,62 @@
-"""Flat names and the order of elements, as in Stan's CSV."""
+"""Names say what they are: no binding is `found`, `made` or `told`."""
 
-import numpy as np
-import pytest
+import ast
+import re
+from collections import Counter
+from pathlib import Path
 
-from ppl.kernel.draws.names import Sized, column_names, flat, flat_value, sized
-
-PAIR = sized("pair", (), (), [("pair.1", (), ()), ("pair.2", (), (2,))])
-PAIRS = sized("pairs", (2,), (), [("pairs.1", (), ()), ("pairs.2", (), (2,))])
-
-
-@pytest.mark.parametrize(
-    ("variable", "names"),
-    [
-        (Sized("a", (), ()), ["a"]),
-        (Sized("v", (), (3,)), ["v.1", "v.2", "v.3"]),
-        (Sized("A", (), (2, 2)), ["A.1.1", "A.2.1", "A.1.2", "A.2.2"]),
-        (Sized("b", (2,), (2,)), ["b.1.1", "b.2.1", "b.1.2", "b.2.2"]),
-        (Sized("none", (0,), (3,)), []),
-        (PAIR, ["pair:1", "pair:2.1", "pair:2.2"]),
-        (PAIRS, ["pairs.1:1", "pairs.1:2.1", "pairs.1:2.2", "pairs.2:1", "pairs.2:2.1", "pairs.2:2.2"]),
-    ],
-    ids=lambda x: x.name if isinstance(x, Sized) else "",
-)
-def test_column_names(variable: Sized, names: list[str]) -> None:
-    assert column_names(variable) == names
+ROOT = Path(__file__).parents[1]
+FILES = sorted(file for folder in ("ppl", "cli") for file in (ROOT / folder).rglob("*.py"))
+NOT_YET = ("density", "run")  # of ppl
+NAMELESS = ("found", "made", "told")
 
 
-def test_the_first_index_runs_fastest_over_all_axes() -> None:
-    value = np.arange(24.0).reshape(2, 3, 4)
-    variable = Sized("x", (2,), (3, 4))
-    named = dict(zip(column_names(variable), flat_value(variable, value), strict=True))
-    assert named["x.1.1.1"] == value[0, 0, 0]
-    assert named["x.2.3.4"] == value[1, 2, 3]
-    assert named["x.2.1.3"] == value[1, 0, 2]
-    assert list(named)[:3] == ["x.1.1.1", "x.2.1.1", "x.1.2.1"]
+def bound(node: ast.AST) -> str:
+    """The name that a node binds."""
+    if isinstance(node, ast.arg):
+        return node.arg
+    return node.id if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) else ""
 
 
-def test_values_follow_names_through_tuples() -> None:
-    values = [(1.0, np.array([2.0, 3.0])), (4.0, np.array([5.0, 6.0]))]
-    assert flat([PAIRS], {"pairs": values}).tolist() == [1, 2, 3, 4, 5, 6]
+def nameless(tree: ast.AST) -> list[int]:
+    """The lines of bindings that do not say what they are; fields of records stand with their record."""
+    classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+    fields = {id(s.target) for node in classes for s in node.body if isinstance(s, ast.AnnAssign)}
+    return [
+        getattr(node, "lineno", 0)
+        for node in ast.walk(tree)
+        if bound(node) in NAMELESS and id(node) not in fields
+    ]
 
 
-def test_no_variable_is_no_column() -> None:
-    assert flat([], {}).shape == (0,)
+def test_names_say_what_they_are() -> None:
+    files = [file for file in FILES if file.relative_to(ROOT).parts[1] not in NOT_YET]
+    assert len(files) > 600
+    assert [
+        f"{file.relative_to(ROOT)}:{line}"
+        for file in files
+        for line in nameless(ast.parse(file.read_text("utf-8")))
+    ] == []
+
+
+def test_bindings_of_any_kind_are_seen() -> None:
+    text = "class A:\n    made: int\n\ndef f(found):\n    made = [told for told in ()]"
+    assert nameless(ast.parse(text)) == [4, 5, 5]
+
+
+def test_docstrings_name_their_subject() -> None:
+    """They begin with what a function returns or does, as "The ...", not with a clause, as "What ..."."""
+    files = [file for file in FILES if not {"density", "run", "moves"} & {*file.relative_to(ROOT).parts[1:3]}]
+    assert [file.name for file in files if '"""What ' in file.read_text("utf-8")] == []
+
+
+def test_a_class_name_has_at_most_two_meanings() -> None:
+    names = Counter(
+        name for file in FILES for name in re.findall(r"^class (\w+)", file.read_text("utf-8"), re.MULTILINE)
+    )
+    assert [name for name, count in names.items() if count > 2] == ["Program"]
+
+
+def test_arrays_of_real_numbers_have_one_name_and_one_place() -> None:
+    aliases = (re.findall(r"^(\w+) = NDArray\[np.float64\]$", f.read_text("utf-8"), re.M) for f in FILES)
+    assert [name for names in aliases for name in names] == ["Floats"]

@@ -36,7 +36,7 @@ on_disk = LateModule("ppl.data.on_disk")
 
 
 def __getattr__(name: str) -> Any:
-    """What reads arrays from files of their own, which few fits do."""
+    """The readers of arrays from files of their own, which few fits have."""
     if name in ("open_array", "with_arrays"):
         return getattr(on_disk, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

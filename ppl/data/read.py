@@ -127,7 +127,7 @@ def check_value(
 
 
 def hint_for_bounds(value: Any, expected: ExpectedData, constraint: Constraint, args: Sequence[Any]) -> str:
-    """What to do about groups that are numbered from 0, and about a number that stands for missing values."""
+    """The advice on groups that are numbered from 0, and on a number that stands for missing values."""
     if isinstance(value, Share) or not np.size(value):
         return ""
     if own := stand_in(np.asarray(value)):

@@ -90,12 +90,8 @@ def whole(y: Numbers) -> bool:
     return bool(np.all((y >= 0) & (y == np.trunc(y))))
 
 
-def any_number(y: Numbers) -> bool:
-    return True
-
-
 GAUSSIAN = Family(
-    REALS, "normal(mu, sigma)", "numbers", any_number, "mu", "mean", location=mean, others=(SIGMA,)
+    REALS, "normal(mu, sigma)", "numbers", lambda y: True, "mu", "mean", location=mean, others=(SIGMA,)
 )
 BERNOULLI = Family(
     "array[{n}] int<lower=0, upper=1>",

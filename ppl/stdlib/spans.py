@@ -60,11 +60,7 @@ def sums_of_spans(xp: Namespace, x: Array, lower: Array, upper: Array, *at: Arra
 
 def products_of_spans(xp: Namespace, x: Array, lower: Array, upper: Array, *at: Array) -> Array:
     """prod(x[*at, lower:upper]) for every entry of a batch."""
-    return of_spans(xp, Reduction(product, running(_times), 1.0), x, lower, upper, *at)
-
-
-def _times(xp: Namespace, x: Array, y: Array) -> Array:
-    return x * y
+    return of_spans(xp, Reduction(product, running(lambda xp, x, y: x * y), 1.0), x, lower, upper, *at)
 
 
 def log_sums_of_spans(xp: Namespace, x: Array, lower: Array, upper: Array, *at: Array) -> Array:

@@ -23,10 +23,9 @@ FEWEST_SEARCH_DRAWS = 10
 
 @dataclass(frozen=True)
 class EtaSearch:
-    """The chosen eta, the ELBO of the start and of each candidate, and a note on the choice or ""."""
+    """The chosen eta, the ELBO of each candidate, and a note on the choice or ""."""
 
     eta: float
-    start_elbo: float
     scores: dict[float, float]
     note: str
 
@@ -93,15 +92,15 @@ def _elbo_terms(algorithm: Algorithm, target: Target, params: Floats, seed: np.r
 
 def _choose(at_start: Floats, terms: dict[float, Floats]) -> EtaSearch:
     scores = {eta: float(values.mean()) for eta, values in terms.items()}
-    best, start_elbo = max(scores, key=scores.__getitem__), float(at_start.mean())
+    best = max(scores, key=scores.__getitem__)
     if _improves(terms[best], at_start):
-        return EtaSearch(best, start_elbo, scores, "")
+        return EtaSearch(best, scores, "")
     smallest = min(scores)
     note = (
         "No step size improved on the initial approximation, which may be good already; "
         f"eta = {smallest:g} is used."
     )
-    return EtaSearch(smallest, start_elbo, scores, note)
+    return EtaSearch(smallest, scores, note)
 
 
 def _improves(terms: Floats, before: Floats) -> bool:

@@ -95,7 +95,7 @@ class LoopResult(NamedTuple):
         return Path(start.point, outcome, *steps, said, at_maximum)
 
 
-NO_SEARCH = EtaSearch(nan, nan, {}, "")
+NO_SEARCH = EtaSearch(nan, {}, "")
 
 
 def run_loop(

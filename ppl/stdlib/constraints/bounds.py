@@ -74,10 +74,6 @@ def _from_interval(xp: Namespace, x: Array, a: Array, b: Array) -> tuple[Array]:
     return (xp.np.log(x - a) - xp.np.log(b - x),)
 
 
-def _from_above(xp: Namespace, x: Array, a: Array, b: Array) -> tuple[Array]:
-    return (xp.np.log(x - a),)
-
-
 def _from_above_softplus(xp: Namespace, x: Array, a: Array, b: Array) -> tuple[Array]:
     return (x - a + xp.np.log(-xp.np.expm1(a - x)),)
 
@@ -93,7 +89,7 @@ def _from_free(xp: Namespace, x: Array, a: Array, b: Array) -> tuple[Array]:
 # Rules for an element with both bounds, a lower one, an upper one, none.
 CONSTRAIN = (_interval, _above, _below, _free)
 CONSTRAIN_SOFTPLUS = (_interval, _above_softplus, _below, _free)
-UNCONSTRAIN = (_from_interval, _from_above, _from_below, _from_free)
+UNCONSTRAIN = (_from_interval, lambda xp, x, a, b: (xp.np.log(x - a),), _from_below, _from_free)
 UNCONSTRAIN_SOFTPLUS = (_from_interval, _from_above_softplus, _from_below, _from_free)
 NEUTRAL = (0.5, 0.0, 1.0)
 """Stands in for (value, lower, upper) where a rule does not apply."""

@@ -21,10 +21,6 @@ UNUSED_DEFAULTS = (1, 1000, 1)
 """Stan's solver, max_steps_linesearch and allow_fallback, which have no effect here."""
 
 
-def for_size(xp: Namespace, size: Array) -> tuple[Any, ...]:
-    return from_start(xp, xp.np.zeros(int(size)))
-
-
 def from_start(xp: Namespace, theta_init: Array) -> tuple[Any, ...]:
     return theta_init, NEWTON.objective, NEWTON.most_steps, *UNUSED_DEFAULTS
 
@@ -33,7 +29,7 @@ FUNCTIONS: tuple[Function, ...] = (
     function(
         "generate_laplace_options",
         "the default settings of the embedded Laplace approximation, for n thetas or from theta_init",
-        (f"(int) => {SETTINGS_TEXT}", for_size),
+        (f"(int) => {SETTINGS_TEXT}", lambda xp, size: from_start(xp, xp.np.zeros(int(size)))),
         (f"(vector) => {SETTINGS_TEXT}", from_start),
     ),
 )
