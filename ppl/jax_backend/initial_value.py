@@ -192,7 +192,7 @@ class SolutionPath(NamedTuple):
     steps: Steps
 
 
-class Problem(NamedTuple):
+class InitialValue(NamedTuple):
     """One problem for each draw: tolerances, the most steps, and what the equation gets beside t and y."""
 
     start: Array
@@ -203,7 +203,7 @@ class Problem(NamedTuple):
     shared: Shared
 
 
-def forward(rate: Rate, problem: Problem) -> tuple[Array, Array, Steps]:
+def forward(rate: Rate, problem: InitialValue) -> tuple[Array, Array, Steps]:
     """The states (draws, outputs, n), which draws took the implicit method, and the steps."""
     (draws, n), outputs = problem.start.shape, problem.times.shape[1]
     tries = MOST_TRIES + MOST_TRIES_EACH * outputs
@@ -217,7 +217,7 @@ def forward(rate: Rate, problem: Problem) -> tuple[Array, Array, Steps]:
     return jnp.where(left[:, None, None], second.states, first.states), left, second.steps
 
 
-def _path(rate: Rate, method: Method, problem: Problem, steps: Steps, active: Array) -> SolutionPath:
+def _path(rate: Rate, method: Method, problem: InitialValue, steps: Steps, active: Array) -> SolutionPath:
     draws, outputs = problem.times.shape
     zeros = jnp.zeros(draws, dtype=int)
 
@@ -236,12 +236,12 @@ def _path(rate: Rate, method: Method, problem: Problem, steps: Steps, active: Ar
     )
 
 
-def _on_the_way(problem: Problem, now: Now) -> Array:
+def _on_the_way(problem: InitialValue, now: Now) -> Array:
     stuck = (now.at_limit >= MOST_AT_LIMIT) | (now.refused >= MOST_REFUSED) | ~(now.h > 0)
     return (now.done < problem.times.shape[1]) & (now.tried < problem.most) & ~stuck
 
 
-def _round(rate: Rate, method: Method, problem: Problem, path: SolutionPath) -> SolutionPath:
+def _round(rate: Rate, method: Method, problem: InitialValue, path: SolutionPath) -> SolutionPath:
     """One step of the first draws on the way; where these are few, the places left count for none.
 
     A round that has a place for every draw needs no gathers and few scatters, which take long to compile.
@@ -284,7 +284,7 @@ def _round(rate: Rate, method: Method, problem: Problem, path: SolutionPath) -> 
 
 
 def backward(
-    rate: Rate, problem: Problem, perturbed: Perturbed, implicit: Array, steps: Steps, g: Array
+    rate: Rate, problem: InitialValue, perturbed: Perturbed, implicit: Array, steps: Steps, g: Array
 ) -> Any:
     """The adjoints of the start and of what is perturbed, from those of the states."""
     adjoints = jax.tree_util.tree_map(jnp.zeros_like, (problem.start, perturbed))
@@ -295,7 +295,13 @@ def backward(
 
 
 def _back(
-    rate: Rate, method: Method, problem: Problem, perturbed: Perturbed, steps: Steps, g: Array, after: Any
+    rate: Rate,
+    method: Method,
+    problem: InitialValue,
+    perturbed: Perturbed,
+    steps: Steps,
+    g: Array,
+    after: Any,
 ) -> Any:
     given = problem.scales, problem.shared, perturbed
     every, tries = jnp.arange(len(g)), jnp.arange(steps.reached.shape[1])

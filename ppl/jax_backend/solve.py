@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from ppl.arrays import Array
 from ppl.jax_backend import integrals, roots
 from ppl.jax_backend.arguments import Arguments, Shared
-from ppl.jax_backend.initial_value import Problem, Rate, backward, forward, over_draws
+from ppl.jax_backend.initial_value import InitialValue, Rate, backward, forward, over_draws
 from ppl.jax_backend.not_traceable import NotTraceable
 from ppl.optimise.solve import INTEGRALS, ODES, ROOTS
 from ppl.stdlib.solvers import kronrod, quadrature
@@ -38,7 +38,7 @@ def ode(
     in_order = (times[0] > first) & jnp.all(jnp.diff(times) >= 0)
     scales = Scales(relative, jnp.broadcast_to(absolute, start.shape))
     start = jnp.where(in_order, start, jnp.nan)
-    return solved(equation, Problem(start, first, times, scales, most * times.size, given))
+    return solved(equation, InitialValue(start, first, times, scales, most * times.size, given))
 
 
 def root(f: Callable[..., Any], args: Sequence[Any], settings: Sequence[Any]) -> Array:
@@ -66,22 +66,22 @@ def equation_of(f: Callable[..., Any], args: Sequence[Any]) -> tuple[Callable[..
     return equation, (arguments.floats, arguments.others)
 
 
-def solved(rate: Rate, problem: Problem) -> Array:
+def solved(rate: Rate, problem: InitialValue) -> Array:
     """The states at the times of one draw, with the adjoints of the steps."""
 
-    def recorded(each: Problem) -> tuple[Array, Any]:
+    def recorded(each: InitialValue) -> tuple[Array, Any]:
         problem = jax.tree_util.tree_map(lambda x: x.value, each)
         perturbed = [x.value if x.perturbed else None for x in each.shared[0]]
         states, implicit, steps = one_draw(forward, rate, problem)
         return states, (problem, perturbed, states, implicit, steps)
 
-    def adjoints(saved: Any, g: Array) -> tuple[Problem]:
+    def adjoints(saved: Any, g: Array) -> tuple[InitialValue]:
         problem, perturbed, states, implicit, steps = saved
         start, first, times, *_, shared = problem
         to_start, to_floats = one_draw(backward, rate, problem, perturbed, implicit, steps, jnp.asarray(g))
         to_first = -jnp.dot(to_start, rate(shared, first, start))
         to_times = jnp.sum(g * jax.vmap(partial(rate, shared))(times, states), axis=1)
-        return (Problem._make((to_start, to_first, to_times, None, None, (to_floats, None))),)
+        return (InitialValue._make((to_start, to_first, to_times, None, None, (to_floats, None))),)
 
     function: Any = jax.custom_vjp(lambda problem: one_draw(forward, rate, problem)[0])
     function.defvjp(recorded, adjoints, symbolic_zeros=True)
