@@ -60,7 +60,7 @@ def checks(function: F) -> F:
         for name, value in (*zip(names, args, strict=False), *kwargs.items()):
             kind = kinds.get(name, Any)
             as_annotated = kind is Any or (kind is type(value) and kind is not int)
-            if not as_annotated and not _is(value, kind):
+            if not as_annotated and not is_a(value, kind):
                 what = f"{name} is {repr_of(value)}, but must be {' or '.join(_words(kind))}"
                 raise ArgumentError(f"{function.__name__}(): {what}")
         return function(*args, **kwargs)
@@ -109,12 +109,13 @@ def form_of(kind: Any) -> Any:
     return get_origin(meaning) or meaning
 
 
-def _is(value: Any, kind: Any) -> bool:
+def is_a(value: Any, kind: Any) -> bool:
+    """Whether a value is what an annotation says; integers are counts or seeds, a list does for a tuple."""
     form, args = form_of(kind), get_args(kind)
     if form is Any:
         return True
     if form in (Union, UnionType):
-        return any(_is(value, one) for one in args)
+        return any(is_a(value, one) for one in args)
     if form is Literal:
         return isinstance(value, str) and value in args
     if form in (bool, int, float):
@@ -122,17 +123,20 @@ def _is(value: Any, kind: Any) -> bool:
     if issubclass(form, np.ndarray):
         return isinstance(value, np.ndarray)
     if issubclass(form, Mapping):
-        return isinstance(value, Mapping) and all(_is(key, args[0]) for key in value)
+        return isinstance(value, Mapping) and all(
+            is_a(key, args[0]) and is_a(item, args[1]) for key, item in value.items()
+        )
     if getattr(form, "_is_protocol", False):
         return all(hasattr(value, name) for name in vars(form) if not name.startswith("_"))
     if args and issubclass(form, Collection):
+        form = tuple | list if form is tuple else form
         many = isinstance(value, form) and not isinstance(value, str | np.ndarray)
-        return many and all(_is(item, args[0]) for item in value)
+        return many and all(is_a(item, args[0]) for item in value)
     return isinstance(value, form)
 
 
 def _is_number(value: Any, kind: type) -> bool:
-    if isinstance(value, bool):
+    if isinstance(value, bool | np.bool_):
         return kind is bool
     if kind is int:
         return isinstance(value, int) and value >= 0

@@ -15,11 +15,7 @@ from ppl.errors import DataError
 from ppl.files import remove, write_whole
 from ppl.kernel.advi.context import Journal
 from ppl.kernel.advi.outcome import Listener, Progress
-from ppl.kernel.advi.start import Init
-from ppl.kernel.advi.target import Target
 from ppl.late import tempfile
-from ppl.methods.recipes import fit
-from ppl.methods.recipes.result import Result
 from ppl.methods.run.settings import Settings
 from ppl.records import asdict, dataclass, field, replace
 from ppl.run.checksum import damage_reported, plain, read_record, with_checksum
@@ -110,14 +106,15 @@ class Checkpoint(Journal):
 
     @contextmanager
     def following(self, listen: Listener) -> Iterator[Listener]:
-        """A listener to a run that writes what is new in time; an interrupted run is written as it is."""
+        """A listener that writes a run in time, and if it is interrupted; refuses states of other runs."""
 
         def writing(report: Progress) -> None:
             self.write_in_time()
             listen(report)
 
         try:
-            yield writing
+            with damage_reported(self.resumed, ANEW):
+                yield writing
         except (KeyboardInterrupt, SystemExit):
             self.write()
             raise
@@ -201,18 +198,6 @@ def journal_of(
         writes = is_first()
     found = {} if text is None else _read(path, text, own())
     return Checkpoint(path if writes else None, own, options.every, found, path if found else None)
-
-
-def fit_with(
-    journal: Checkpoint, target: Target, settings: Settings, start: Init, listen: Listener
-) -> Result:
-    """The fit of a run, which goes on from what its journal has.
-
-    Raises:
-        DataError: a state in the file of the journal is none of this run; names the file.
-    """
-    with damage_reported(journal.resumed, ANEW):
-        return fit(target, settings, start, listen, journal)
 
 
 def _read(path: Path, text: str, owner: Mapping[str, Any]) -> dict[str, StoredStage]:

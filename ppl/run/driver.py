@@ -18,18 +18,18 @@ from ppl.kernel.advi.start import Init
 from ppl.kernel.advi.target import Target
 from ppl.methods.correct.weight_quality import WeightQuality
 from ppl.methods.diagnose.spread import spread_of
+from ppl.methods.recipes import fit
 from ppl.methods.recipes.result import Result
 from ppl.methods.run.settings import Settings
 from ppl.records import dataclass, replace
 from ppl.run import target as targets
-from ppl.run.checkpoint import Checkpoint, CheckpointOptions, fit_with, journal_of, owner_of, require_same_run
+from ppl.run.checkpoint import Checkpoint, CheckpointOptions, journal_of, owner_of, require_same_run
 from ppl.run.improper import refuse_improper
 from ppl.run.initial import start_for
 from ppl.run.memory_needed import memory_required, require_memory
 from ppl.run.nonfinite_data import naming_infinite_data, refuse_nan_data
 from ppl.run.processes import at_a_time
 from ppl.run.table import Table, tabulate
-from ppl.run.target import threads_of_fit
 from ppl.system.threads import cores_of
 
 KILLED = "The process of a run ended with status {} before the run did (-9: out of memory). Use fewer runs."
@@ -80,7 +80,7 @@ def fit_posterior(
     if not extent.variables:
         raise InferenceError(NOTHING_TO_DRAW)
     require_memory(extent, settings)
-    with threads_of_fit(posterior), naming_infinite_data(posterior.numbers):
+    with targets.threads_of_fit(posterior), naming_infinite_data(posterior.numbers):
         plan, target = plan_of(posterior, settings, checkpoint), targets.target_of(posterior, settings)
         journal = journal_of(checkpoint if settings.runs == 1 else None, settings, plan.owner)
         named = targets.naming(progress, targets.backends_of(target, settings))
@@ -121,7 +121,7 @@ def infer(target: Target, plan: Plan, journal: Checkpoint, listen: Listener) -> 
     """
     settings = plan.settings
     if settings.runs == 1:
-        return fit_with(journal, target, settings, plan.start, listen)
+        return fit(target, settings, plan.start, listen, journal)
     tasks = [partial(_one_of_several, k, target, plan) for k in range(settings.runs)]
     cores = 1 if settings.backend == "jax" else cores_of(settings.cores)
     results = list[Result]()
@@ -148,7 +148,7 @@ def _one_of_several(k: int, target: Target, plan: Plan, progress: Listener) -> R
         progress(replace(report, run=k + 1, runs=own.runs))
 
     with journal.following(numbered) as listen:
-        result = fit_with(journal, target, own, plan.start, listen)
+        result = fit(target, own, plan.start, listen, journal)
     journal.write()
     numbered(Progress(Phase.DONE, 0, 0, result.final_elbo))
     return replace(result, notes=(*result.notes, *journal.notes))

@@ -73,7 +73,8 @@ def require_memory(extent: Extent, settings: Settings) -> None:
     else:
         advice = _fewer(settings.draws, " (--draws)")
     what = "A fit" if settings.runs == 1 else f"The best of {settings.runs} fits"
-    refuse_if_larger(numbers, f"{what} by {settings.algorithm} of {_size(extent)}, with {draws},", advice)
+    size = f"{dim} unconstrained parameters, with {draws},"
+    refuse_if_larger(numbers, f"{what} by {settings.algorithm} of {size}", advice)
 
 
 def require_memory_of_chains(extent: Extent, settings: SampleSettings) -> None:
@@ -88,7 +89,7 @@ def require_memory_of_chains(extent: Extent, settings: SampleSettings) -> None:
     what = f"{chains} chain{'s' * (chains > 1)} of {settings.num_warmup} and {settings.num_samples} draws"
     refuse_if_larger(
         numbers_of_chains(extent, settings),
-        f"NUTS on {_size(extent)}, with {what} of {_columns(extent)},",
+        f"NUTS on {extent.dim} unconstrained parameters, with {what} of {_columns(extent)},",
         advice,
     )
 
@@ -142,10 +143,6 @@ def numbers_of_chains(extent: Extent, settings: SampleSettings) -> int:
         + chains * (MEMORY_NEEDED.copies * settings.num_samples * columns + MEMORY_NEEDED.of_a_task)
         + MEMORY_NEEDED.of_a_column * columns
     )  # fmt: skip
-
-
-def _size(extent: Extent) -> str:
-    return f"{extent.dim} unconstrained parameters"
 
 
 def _columns(extent: Extent) -> str:

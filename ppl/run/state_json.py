@@ -111,6 +111,8 @@ def _bytes(numbers: Array | np.generic) -> str:
 
 
 def _numbers(text: str, dtype: str) -> Array:
+    if np.dtype(dtype).kind not in "fiub":
+        raise ValueError(f"an array of {dtype}")
     return np.frombuffer(b64decode(text), np.dtype(dtype))
 
 

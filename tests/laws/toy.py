@@ -55,6 +55,7 @@ class Toy:
     model: ToyModel = ToyModel()
     data: dict = field(default_factory=lambda: {"N": 2, "y": [1.0, 2.0]})
     earlier: None = None
+    notes: tuple = ()
     labels: Labels = NO_LABELS
 
     @property

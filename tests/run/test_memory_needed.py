@@ -120,7 +120,7 @@ def test_a_fit_that_runs_out_of_memory_is_refused(monkeypatch):
     def fails(*_):
         raise MemoryError("Unable to allocate 8 GiB")
 
-    monkeypatch.setattr("ppl.run.checkpoint.fit", fails)
+    monkeypatch.setattr("ppl.run.driver.fit", fails)
     with pytest.raises(
         InferenceError, match=r"too little memory: .* free[.] Unable to allocate 8 GiB[.]"
     ) as no:

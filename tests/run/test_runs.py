@@ -63,7 +63,7 @@ def test_runs_take_no_more_cores_than_they_may(toy, monkeypatch, cores, together
 
 
 def test_a_run_that_is_killed_is_said(toy, monkeypatch, at_once):
-    monkeypatch.setattr(driver, "fit_with", lambda *_: os.kill(os.getpid(), signal.SIGKILL))
+    monkeypatch.setattr(driver, "fit", lambda *_: os.kill(os.getpid(), signal.SIGKILL))
     with pytest.raises(InferenceError, match="ended with status -9"):
         variational(toy, runs=2, backend="autograd")
 
