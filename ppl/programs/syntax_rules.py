@@ -33,6 +33,14 @@ ELSEWHERE = {
     "and": "&&", "or": "||", "true": "1", "false": "0",
 }  # fmt: skip
 
+SIGNS = {
+    "≥": ">=", "≤": "<=", "≠": "!=", "×": "*", "·": "*", "⋅": "*", "∗": "*", "÷": "/", "∼": "~",
+    "←": "=", "’": "'",
+}  # fmt: skip
+"""Signs of text processors, and those of the language."""
+DENSITIES = "normal|student_t|cauchy|lognormal|exponential|poisson|binomial|bernoulli"
+"""Distributions that mixtures are written of."""
+
 NAME = r"\b[A-Za-z]\w*"
 SCALAR = r"\b(?:int|real|complex)\b"
 ONE_SIZE = rf"\b(?:(?:complex_)?(?:row_)?vector|{'|'.join(OF_ONE_SIZE)})\b"
@@ -109,7 +117,13 @@ def meant(stop: Stop, groups: dict[str, str]) -> str:
     if not stop.open:
         return nearest(groups.get("name", ""), BLOCKS, ROUGHLY_LIKE) or ""
     word = groups.get("word", "")
-    return ELSEWHERE.get(word) or misspelt_statement(stop) or nearest(word, TYPES, ROUGHLY_LIKE) or ""
+    return (
+        ELSEWHERE.get(word)
+        or SIGNS.get(word)
+        or misspelt_statement(stop)
+        or nearest(word, TYPES, ROUGHLY_LIKE)
+        or ""
+    )
 
 
 def misspelt_statement(stop: Stop) -> str:

@@ -6,10 +6,12 @@ from ppl.programs.syntax_rules import (
     BOUNDS,
     CONSTRAINED,
     DECLARATION,
+    DENSITIES,
     NAME,
     ONE_SIZE,
     OPEN_BOUND,
     SCALAR,
+    SIGNS,
     SIZES,
     STATEMENT,
     TWO_SIZES,
@@ -115,7 +117,12 @@ RULES: tuple[Rule, ...] = (
     Rule("PPL110", NO_CHARACTER, "Write `-`.", found="[\u2010-\u2015\u2212]", fix="-"),
     Rule("PPL110", NO_CHARACTER, 'Write `"`.', found="[\u201c-\u201f]", fix='"'),
     Rule(
-        "PPL110", NO_CHARACTER, "Names have letters from a to z, digits and `_`.",
+        "PPL110", NO_CHARACTER, "Write `{meant}`.",
+        found=f"(?P<word>[{''.join(SIGNS)}])", fix="{meant}",
+    ),
+    Rule(
+        "PPL110", NO_CHARACTER,
+        "Names have letters from a to z, digits and `_`: write `sigma`, `beta_1` for Greek letters.",
         found=r"(?![a-zA-Z])[^\W\d_]",
     ),
     Rule(
@@ -213,6 +220,18 @@ RULES: tuple[Rule, ...] = (
         at="word", fix="", over="word",
     ),
     Rule(
+        "PPL130", "`~` takes one distribution; found a sum or product of densities",
+        "Write a mixture in a loop over n, as "
+        "`target += log_mix(w, normal_lpdf(y[n] | mu[1], s), normal_lpdf(y[n] | mu[2], s));`.",
+        found=rf"[-+*/][^;{{}}~]*?\b(?:{DENSITIES})\s*\(", before=rf"~\s*(?P<word>{NAME})", when=only("LPAR"),
+    ),
+    Rule(
+        "PPL130", "the name of a distribution is expected after `~`, found the formula `{word} {tail}`",
+        "Write for instance `~ normal({word} {tail}, sigma);`.",
+        found=r"(?P<tail>[-+*/^\[][^;{}~]*?)(?=\s*;)", before=rf"~\s*(?P<word>{NAME})", when=only("LPAR"),
+        at="word",
+    ),
+    Rule(
         "PPL130", "`(` expected after the distribution `{word}`, found {found}",
         before=rf"~\s*(?P<word>{NAME})", when=only("LPAR"),
     ),
@@ -259,6 +278,11 @@ RULES: tuple[Rule, ...] = (
         "PPL134", "a second `=` in one statement", "Assign in two statements; write a comparison as `==`.",
         found="=(?!=)", before=r"[^=<>!]=[^=;{}][^;{}]*",
         when=lambda stop: stop.innermost == "{" and stop.finished(),
+    ),
+    Rule(
+        "PPL134", "`=` assigns; arguments are identified by their order, not by names",
+        "Write the values alone, in the order of `ppl docs {name}`: a scale may be a rate there.",
+        found="=(?!=)", before=rf"~\s*(?P<name>{NAME})\s*\((?:[^;{{}}]*,)?\s*{NAME}", when=argument,
     ),
     Rule(
         "PPL134", "`=` assigns; arguments are identified by their order, not by names",
@@ -451,6 +475,13 @@ RULES: tuple[Rule, ...] = (
         "PPL159", "`{name}` cannot have a value here: the block `{block}` only declares; found `=`",
         "Define it in the block `transformed {block}`, or write `{name} ~ ...;` in the model block.",
         found="=", before=rf"(?P<name>{NAME})", when=lambda stop: stop.block == "parameters",
+    ),
+    Rule(
+        "PPL160", "`{word}` does not define a function",
+        "Begin with the type of the result, and give each argument its type: "
+        "`real {name}(real x) {{ return 2 * x; }}`.",
+        found=rf"(?P<word>def|function|fn|func)\s+(?P<name>{NAME})",
+        when=lambda stop: stop.block == "functions",
     ),
     Rule(
         "PPL160", "`{word}` is not a type", "{advice}",

@@ -96,7 +96,8 @@ def below_one(module: Module, error: Exception, index: str) -> str:
     size = size_of(module, error, *place) if place else None
     if not place or size is None:
         return f"Index {index}{of}{taken} is out of range: indices start at 1."
-    return f"Index {index}{of}{taken} is out of range: dimension {place[1] + 1} has entries 1 to {size}."
+    end = "; none is counted from the end" if int(index) < 0 else ""
+    return f"Index {index}{of}{taken} is out of range: dimension {place[1] + 1} has entries 1 to {size}{end}."
 
 
 def indexed_by(part: str, line: str) -> tuple[str, int] | None:

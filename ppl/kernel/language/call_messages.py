@@ -133,8 +133,9 @@ def ambiguous(name: str, actual: Sequence[Type], signatures: Sequence[str]) -> M
 
 
 def unknown_distribution(name: str, near: str | None) -> Message:
-    hint = elsewhere(DISTRIBUTIONS, name) or did_you_mean(near)
-    return Message("PPL601", f"There is no distribution `{name}`.", hint, renamed(DISTRIBUTIONS, name, near))
+    plain = name.lower().replace("_", "")  # as PyMC, JAGS and R spell it
+    hint = elsewhere(DISTRIBUTIONS, plain) or did_you_mean(near)
+    return Message("PPL601", f"There is no distribution `{name}`.", hint, renamed(DISTRIBUTIONS, plain, near))
 
 
 def function_is_no_distribution(name: str) -> Message:
@@ -146,10 +147,10 @@ def suffix_in_tilde(name: str, base: str) -> Message:
     return Message("PPL602", text, f"Write `~ {base}(...)`.", base)
 
 
-def distribution_called(name: str) -> Message:
+def distribution_called(name: str, suffix: str) -> Message:
     hint = (
-        f"To use this density write `~`: `x ~ {name}(...);`. A draw is `{name}_rng(...)`, in "
-        "transformed data or generated quantities."
+        f"To use this density write `~`: `x ~ {name}(...);`, or `target += {name}_{suffix}(x | ...);`. A "
+        f"draw is `{name}_rng(...)`, in transformed data or generated quantities."
     )
     return Message("PPL204", f"`{name}` is a distribution, not a function.", hint)
 
@@ -163,11 +164,16 @@ def no_cdf(name: str, distribution: str) -> Message:
 
 
 def distribution_arguments(
-    name: str, actual: Sequence[Type], why: Misfit, family: Distribution | None
+    name: str, actual: Sequence[Type], why: Misfit, family: Distribution | None, order: Sequence[str]
 ) -> Message:
     detail = why.detail
     if why.culprit == 0 and family is not None and family.discrete:
-        detail = f"`{name}` is discrete, so its left side must be int or an array of int."
+        detail = (
+            f"`{name}` is discrete, so its left side must be int or an array of int, declared for "
+            "instance as `array[N] int<lower=0> y;`."
+        )
+    elif order:
+        detail += f" In the order `{name}({commas(order)})` they fit."
     elif why.culprit is None and family is not None and len(actual) != len(family.args):
         detail += f" They are {commas(word for word, _ in family.args[1:])}."
     statement = f"{actual[0]} ~ {name}({commas(actual[1:])})"

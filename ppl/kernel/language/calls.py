@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from functools import cache
+from itertools import permutations
 
 from ppl.errors import ModelError
 from ppl.kernel.language import ast, call_messages, messages
@@ -181,7 +182,8 @@ def promotion_cost(expected: Sequence[Type], actual: Sequence[Type]) -> int | No
 
 def check_bar(c: Check, e: ast.Call) -> None:
     """A bar stands after the first argument of densities and cumulative distributions, and of no other."""
-    if e.bar == is_conditional(e.name) or (not e.bar and len(e.args) < 2):
+    named = e.bar and e.name in c.facts.library.families  # which is explained as such
+    if named or e.bar == is_conditional(e.name) or (not e.bar and len(e.args) < 2):
         return
     message = call_messages.no_bar(e.name) if e.bar else call_messages.needs_bar(e.name)
     between = e.args[0].span.to(e.args[1].span) if len(e.args) > 1 else e.span
@@ -264,10 +266,12 @@ def explain_name(c: Check, e: ast.Call) -> Message:
     if family is not None and suffix in CUMULATIVE_SUFFIXES:
         return call_messages.no_cdf(name, base)
     if name in families:
-        return call_messages.distribution_called(name)
+        return call_messages.distribution_called(name, "lpmf" if families[name].discrete else "lpdf")
     return messages.unknown_function(name, nearest(name, known_functions(c)))
 
 
+MOST_PERMUTED = 4
+"""Parameters of a distribution of which other orders are tried."""
 # How densities and cumulative distributions were named before Stan 2.33.
 REMOVED_SUFFIXES = {"_ccdf_log": "_lccdf", "_cdf_log": "_lcdf", "_log": ""}
 
@@ -351,7 +355,7 @@ def resolve_tilde(c: Check, s: ast.Tilde, names: Sequence[str], args: Sequence[T
         if called is not None:
             c.facts.calls[s] = called
             return called
-    raise explain_tilde(c, s, args)
+    raise explain_tilde(c, s, names, args)
 
 
 def explain_distribution(c: Check, name: str) -> Message:
@@ -361,7 +365,7 @@ def explain_distribution(c: Check, name: str) -> Message:
     return call_messages.unknown_distribution(name, nearest(name, [*c.facts.library.families, *own]))
 
 
-def explain_tilde(c: Check, s: ast.Tilde, args: Sequence[Type]) -> ModelError:
+def explain_tilde(c: Check, s: ast.Tilde, names: Sequence[str], args: Sequence[Type]) -> ModelError:
     family = c.facts.library.families.get(s.distribution)
     joint = [parse_variate(signature) for signature in (family.signatures if family else ())]
     signatures = [tilde(s.distribution, [parse_pattern(part) for part in parts]) for parts in joint]
@@ -369,8 +373,17 @@ def explain_tilde(c: Check, s: ast.Tilde, args: Sequence[Type]) -> ModelError:
         for f in c.scope.functions.get(f"{s.distribution}_{suffix}", []):
             signatures.append(tilde(s.distribution, [as_pattern(a) for a in f.args]))
     why = misfit(signatures, args, offset=1)
-    message = call_messages.distribution_arguments(s.distribution, args, why, family)
+    order = order_that_fits(c, s, names, args)
+    message = call_messages.distribution_arguments(s.distribution, args, why, family, order)
     return c.refuse(message, blamed(s.span, (s.left, *s.args), why))
+
+
+def order_that_fits(c: Check, s: ast.Tilde, names: Sequence[str], args: Sequence[Type]) -> Sequence[str]:
+    """The parameters as text, in an order in which they fit the distribution; empty if there is none."""
+    for order in permutations(range(len(s.args))) if len(s.args) <= MOST_PERMUTED else ():
+        if any(find_overload(c, name, [args[0], *(args[k + 1] for k in order)]) for name in names):
+            return [s.args[k].span.text for k in order]
+    return ()
 
 
 def resolve_truncation(c: Check, s: ast.Tilde, params: Sequence[Type]) -> dict[ast.Expr, ResolvedCall]:

@@ -48,7 +48,7 @@ def undeclared(name: str, near: str | None, assigned: bool) -> Message:
     hint = elsewhere(VALUES, name) or did_you_mean(near)
     unknown = f"Declare it: in data if it is given, in parameters if not, as `real {name};`."
     declare = f"Declare it with its type: `real {name} = ...;`." if assigned else unknown
-    instead = VALUES[name].strip("`") if name in VALUES else near
+    instead = VALUES[name].strip("`") if name in VALUES and VALUES[name] != NO_MISSING else near
     return Message("PPL201", f"`{name}` is not declared.", hint or declare, instead)
 
 
@@ -333,6 +333,9 @@ def outside_loop(word: str) -> Message:
 # --- Names of other languages --------------------------------------------------------------------
 
 
+NO_MISSING = (
+    "no condition on missing values: `ppl docs missing-data` makes them parameters or drops their rows"
+)
 VALUES: Mapping[str, str] = {
     "Inf": "`positive_infinity()`",
     "inf": "`positive_infinity()`",
@@ -344,6 +347,7 @@ VALUES: Mapping[str, str] = {
     "FALSE": "`0`",
     "True": "`1`",
     "False": "`0`",
+    **dict.fromkeys(("NA", "NULL", "None"), NO_MISSING),
 }
 
 FUNCTIONS: Mapping[str, str] = {
@@ -369,6 +373,15 @@ FUNCTIONS: Mapping[str, str] = {
     "range": "`1:N`, a loop over it as `for (i in 1:N)`",
     "seq": "`1:N`, a loop over it as `for (i in 1:N)`",
     "seq_len": "`1:N`, a loop over it as `for (i in 1:N)`",
+    "seq_along": "`1:size(x)`, a loop over it as `for (i in 1:size(x))`",
+    "is_na": "`is_nan(x)`",
+    "rep": "`rep_vector(x, n)`, or `rep_array(x, n)`",
+    "cbind": "`append_col(x, y)`",
+    "rbind": "`append_row(x, y)`",
+    "array": "`to_vector({1, 2})`, or `{1, 2}` for an array",
+    "rexp": "`exponential_rng(beta)`",
+    "rbinom": "`binomial_rng(n, theta)`",
+    "rpois": "`poisson_rng(lambda)`",
     "c": "`[0, 1]'` for a vector, `{0, 1}` for an array",
     "dot": "`X * b` for a matrix product, `dot_product(x, y)` for the sum of x times y",
     "matmul": "`X * b`",
@@ -383,32 +396,58 @@ FUNCTIONS: Mapping[str, str] = {
 }
 
 DISTRIBUTIONS: Mapping[str, str] = {
-    "N": "`normal(mu, sigma)`, with the standard deviation, not the variance",
+    "n": "`normal(mu, sigma)`, with the standard deviation, not the variance",
     "gaussian": "`normal(mu, sigma)`, with the standard deviation",
     "norm": "`normal(mu, sigma)`, with the standard deviation",
     "dnorm": "`normal(mu, sigma)`, with the standard deviation, not the precision",
-    "half_normal": "`normal(0, sigma)` for a variable declared with `<lower=0>`",
-    "half_cauchy": "`cauchy(0, sigma)` for a variable declared with `<lower=0>`",
-    "half_t": "`student_t(nu, 0, sigma)` for a variable declared with `<lower=0>`",
-    "multivariate_normal": "`multi_normal(mu, Sigma)`",
+    "halfnormal": "`normal(0, sigma)` for a variable declared with `<lower=0>`",
+    "halfcauchy": "`cauchy(0, sigma)` for a variable declared with `<lower=0>`",
+    "halft": "`student_t(nu, 0, sigma)` for a variable declared with `<lower=0>`",
+    "halfstudentt": "`student_t(nu, 0, sigma)` for a variable declared with `<lower=0>`",
+    "truncatednormal": "`normal(mu, sigma) T[lower, upper]`",
+    "multivariatenormal": "`multi_normal(mu, Sigma)`",
     "mvnormal": "`multi_normal(mu, Sigma)`",
-    "inverse_gamma": "`inv_gamma(alpha, beta)`",
-    "negative_binomial": "`neg_binomial_2(mu, phi)`, or `neg_binomial(alpha, beta)`",
+    "inversegamma": "`inv_gamma(alpha, beta)`",
+    "negativebinomial": "`neg_binomial_2(mu, phi)`, or `neg_binomial(alpha, beta)`",
     "negbin": "`neg_binomial_2(mu, phi)`, or `neg_binomial(alpha, beta)`",
     "nbinom": "`neg_binomial_2(mu, phi)`, or `neg_binomial(alpha, beta)`",
     "laplace": "`double_exponential(mu, sigma)`",
     "t": "`student_t(nu, mu, sigma)`",
     "student": "`student_t(nu, mu, sigma)`",
     "unif": "`uniform(alpha, beta)`",
-    "log_normal": "`lognormal(mu, sigma)`",
+    "lognormal": "`lognormal(mu, sigma)`",
     "lkj": "`lkj_corr(eta)`, or `lkj_corr_cholesky(eta)`",
+    "dexp": "`exponential(beta)`, with the rate",
+    "dgamma": "`gamma(alpha, beta)`, with shape and rate",
+    "dinvgamma": "`inv_gamma(alpha, beta)`",
+    "dbeta": "`beta(alpha, beta)`",
+    "dunif": "`uniform(alpha, beta)`",
+    "dt": "`student_t(nu, mu, sigma)`, with the scale, not the precision, last",
+    "dlnorm": "`lognormal(mu, sigma)`, with the standard deviation, not the precision",
+    "dcauchy": "`cauchy(mu, sigma)`",
+    "dlogis": "`logistic(mu, sigma)`, with the scale",
+    "ddexp": "`double_exponential(mu, sigma)`, with the scale",
+    "dweib": "`weibull(alpha, sigma)`, with the scale last",
+    "dpois": "`poisson(lambda)`",
+    "dbern": "`bernoulli(theta)`",
+    **dict.fromkeys(("dbin", "dbinom"), "`binomial(n, theta)`, with the number of trials first"),
+    **dict.fromkeys(("dnbinom", "dnegbin"), "`neg_binomial_2(mu, phi)`, or `neg_binomial(alpha, beta)`"),
+    "dcat": "`categorical(theta)`",
+    "dmulti": "`multinomial(theta)`",
+    **dict.fromkeys(("ddirch", "ddirich"), "`dirichlet(alpha)`"),
+    **dict.fromkeys(
+        ("dmnorm", "dmvnorm"), "`multi_normal(mu, Sigma)`, with the covariance, not the precision"
+    ),
+    "dwish": "`wishart(nu, S)`",
+    "lkjcholeskycov": "`lkj_corr_cholesky(eta)` of a `cholesky_factor_corr`, with a scale for each row",
     "flat": "no statement at all: a parameter without a prior is flat",
 }
 
 SAME_ARGUMENTS = frozenset(
     """
     multiply_log binomial_coefficient_log sigmoid expit ln log1plus gammaln nrow ncol max_array fabs logsumexp
-    gaussian norm multivariate_normal mvnormal inverse_gamma laplace t student unif log_normal
+    gaussian norm multivariatenormal mvnormal inversegamma laplace t student unif lognormal is_na cbind rbind
+    dbeta dunif dpois dbern
     """.split()
 )
 """Of these the ones that are called as what is written here: only the name changes."""

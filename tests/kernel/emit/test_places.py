@@ -95,6 +95,10 @@ def test_a_file_is_named_by_its_path(tmp_path) -> None:
             "target += b[2, g[2]];",
             "Index 0 of `b`, from `g`, is out of range: dimension 2 has entries 1 to 4.",
         ),
+        (
+            "target += y[-1];",
+            "Index -1 of `y` is out of range: dimension 1 has entries 1 to 2; none is counted from the end.",
+        ),
         ("target += b[0, 1];", "Index 0 of `b` is out of range: dimension 1 has entries 1 to 3."),
         (
             "target += y[g[i]] * z;",

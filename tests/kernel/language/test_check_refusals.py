@@ -122,6 +122,8 @@ IN_MODEL = (
     # Distributions
     ("PPL601", "p ~ «nromal»(0, 1);"),
     ("PPL601", "p ~ «exp»(1);"),
+    ("PPL601", "p ~ «HalfNormal»(1);"),
+    ("PPL204", "target += «normal»(p | 0, 1);"),
     ("PPL602", "p ~ «normal_lpdf»(0, 1);"),
     ("PPL603", "target += «normal_lpmf»(N | 0, 1);"),
     ("PPL603", "target += «poisson_lpdf»(N | 2);"),
@@ -283,3 +285,24 @@ def test_independent_errors_are_reported_together_by_line() -> None:
 def test_a_refused_declaration_is_not_refused_again_where_it_is_used() -> None:
     error = refused("data { vector[1.5] z; }\nmodel { target += z * 1i; }")
     assert error.others == ()
+
+
+@pytest.mark.parametrize(
+    ("statement", "advice"),
+    [
+        ("p ~ HalfNormal(1);", "Write `normal(0, sigma)` for a variable declared with `<lower=0>`."),
+        ("p ~ dexp(1);", "Write `exponential(beta)`, with the rate."),
+        ("target += normal(p | 0, 1);", "or `target += normal_lpdf(x | ...);`"),
+        ("if (p != NA) p ~ std_normal();", "(`ppl docs missing-data`)"),
+    ],
+)
+def test_words_of_other_languages_get_the_line_to_write(statement: str, advice: str) -> None:
+    error = refused(f"parameters {{ real p; }} model {{ {statement} }}")
+    assert advice in (error.hint or "")
+
+
+def test_parameters_in_another_order_that_fits_are_proposed() -> None:
+    error = refused("data { int n; int k; } parameters { real p; } model { k ~ binomial(p, n); }")
+    assert "In the order `binomial(n, p)` they fit." in str(error)
+    error = refused("data { int k; vector[2] n; } parameters { real p; } model { k ~ binomial(p, n); }")
+    assert "In the order" not in str(error)
