@@ -115,6 +115,25 @@ class Command(click.Command):
         refuse_overwriting(outputs(ctx), inputs(ctx))
         return super().invoke(ctx)
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            if advice := self.advice(error.option_name):
+                raise click.UsageError(f"No such option '{error.option_name}'. {advice}", ctx) from None
+            raise
+
+    def advice(self, option: str) -> str:
+        """The advice on an option as CmdStan, CmdStanPy and others call it; "" for others."""
+        from ppl.run.keywords import OF_CHAINS, OTHER_NAMES
+
+        name = option.lstrip("-").replace("-", "_")
+        meant = f"--{OTHER_NAMES.get(name, '').replace('_', '-')}"
+        if any(meant in p.opts for p in self.params):
+            return f"Type {meant}."
+        of_chains = name in OF_CHAINS and self.name == "variational"
+        return "`ppl sample` has chains; here --draws N is the number of draws." if of_chains else ""
+
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """The arguments, then the options."""
         arguments = [(str(p.metavar), p.about) for p in self.params if isinstance(p, Positional)]

@@ -9,6 +9,8 @@ from typing import Any, get_args, get_origin
 
 import click
 
+from ppl.spelling import PICTURES, SAMPLERS, fold
+
 KINDS = {int: "an integer", float: "a number"}
 """The values that a type does not read."""
 PLACES = ("exists", "file_okay", "dir_okay", "readable")
@@ -62,6 +64,11 @@ class Word(click.Choice[str]):
         self.kind = kind
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        if value not in self.choices:
+            if value.lower() in SAMPLERS:
+                self.fail(f"{value!r} is none of these; `ppl sample` runs NUTS.", param, ctx)
+            if (meant := PICTURES.get(fold(value.replace("-", "_")))) in self.choices:
+                self.fail(f"there is no {value!r}; did you mean {meant!r}?", param, ctx)
         return self.kind(super().convert(value, param, ctx))
 
 

@@ -85,8 +85,14 @@ OF_DRAWS = {
     "save_csvfiles": 'write {thing}.save_csv("output.csv")',
     "diagnose": "write {thing}.judgement",
     "extract": "write {thing}.stan_variables()",
-    "to_dataframe": "write {thing}.draws_pd()",
-    "to_pandas": "write {thing}.draws_pd()",
+    **dict.fromkeys(("to_df", "to_dataframe", "to_pandas", "as_data_frame"), "write {thing}.draws_pd()"),
+    "samples": "write {thing}.draws(), or {thing}.draws_pd() with names",
+    **dict.fromkeys(
+        ("mean", "means", "median", "std", "sd", "quantile", "quantiles", "hdi", "describe"),
+        'write {thing}.summary()["NAME"], or NumPy\'s functions of {thing}.stan_variable("NAME")',
+    ),
+    "ppc": "write {thing}.plot.ppc(), or {thing}.predictive() for the data",
+    **dict.fromkeys(("elpd", "elpd_loo"), "write {thing}.loo().elpd"),
     "to_netcdf": 'write {thing}.save("draws.nc")',
     "columns": "write {thing}.column_names",
     "posterior_predictive": "write {thing}.predictive()",
@@ -129,6 +135,9 @@ ELSEWHERE: Mapping[str, Mapping[str, str]] = {
     "Fit": {
         **OF_DRAWS,
         "converged": "write {thing}.outcome.converged",
+        **dict.fromkeys(
+            ("rhat", "r_hat", "ess"), "chains of posterior.sample() have it; write {thing}.judgement"
+        ),
         "mode": "write {thing}.stan_variables(mean=True)",
         "is_resampled": 'write {thing}.verdict.made == "resampled"',
         "chains": "its draws are independent; for ArviZ write {thing}.to_arviz()",
@@ -137,7 +146,11 @@ ELSEWHERE: Mapping[str, Mapping[str, str]] = {
             for kind in ("np", "pd", "dict")
         },
     },
-    "Chains": OF_DRAWS,
+    "Chains": {
+        **OF_DRAWS,
+        **dict.fromkeys(("rhat", "r_hat"), 'write {thing}.summary()["NAME"].r_hat'),
+        "ess": 'write {thing}.summary()["NAME"].ess_bulk',
+    },
     "Summary": BY_PANDAS,
     "ChainSummary": BY_PANDAS,
     "Loo": {

@@ -257,11 +257,11 @@ class UnknownName(PPLError, KeyError):
         no variable 'thta'; did you mean theta? There are mu, tau, theta_raw, theta, y_rep, log_lik
     """
 
-    def __init__(self, what: str, name: str, known: Collection[str]):
-        self.name, self.near = name, nearest(name, known)
+    def __init__(self, what: str, name: str, known: Collection[str], meant: str | None = None):
+        self.name, self.near = name, meant or nearest(name, known)
         names = first_few([*known], MOST_NAMES) or "none"
-        meant = f"did you mean {self.near}? There" if self.near else "there"
-        super().__init__(f"{what} {name!r}; {meant} are {names}")
+        advice = f"did you mean {self.near}? There" if self.near else "there"
+        super().__init__(f"{what} {name!r}; {advice} are {names}")
 
     def __str__(self) -> str:
         return str(self.args[0])  # KeyError's own is the repr

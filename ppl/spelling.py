@@ -6,6 +6,22 @@ from unicodedata import normalize
 
 from ppl.late import difflib
 
+FAMILIES = {
+    "normal": "gaussian", "t": "student", "studentt": "student", "binary": "bernoulli", "logit": "bernoulli",
+    "logistic": "bernoulli", "negbinomial": "negative_binomial", "nbinom": "negative_binomial",
+    "negbin": "negative_binomial", "cumulative": "ordinal",
+}  # fmt: skip
+"""Families of outcomes as lme4, brms and bambi call them, and as `ppl new --formula` does."""
+PICTURES = {
+    "hist": "marginals", "histogram": "marginals", "density": "marginals", "posterior": "marginals",
+    "kde": "marginals", "distribution": "marginals", "traceplot": "trace", "coef": "forest",
+    "intervals": "forest", "ppcheck": "ppc", "posteriorpredictive": "ppc", "correlation": "covariance",
+    "heatmap": "covariance", "scatter": "pairs", "corner": "pairs", "conditionaleffects": "effects",
+    "residuals": "predictive", "paretok": "khat", "loopit": "loo-pit",
+}  # fmt: skip
+"""Pictures as ArviZ, bayesplot and pandas call them, and as `ppl plot --kind` does."""
+SAMPLERS = ("nuts", "hmc", "mcmc", "sampling")
+"""Names of other tools for the algorithm of `ppl sample`."""
 LIKE = 0.7
 """The ratio of difflib from which a name is taken for a misspelling of another."""
 ROUGHLY_LIKE = 0.6

@@ -104,6 +104,7 @@ def repeats_a_name(text: bytes) -> bool:
     [
         ("", 1, 1, "found nothing"),
         ("[1, 2]", 1, 1, "one JSON object"),
+        ('[{"x": 1}]', 1, 1, "of rows pandas makes it by frame.to_dict('list')"),
         ('{"N": 3', 1, 8, "`,` or `}`"),
         ('{"N": 3}\n{}', 2, 1, "unexpected text after"),
         ('{"N": 1,\n "N": 2}', 2, 2, "`N` appears twice"),

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ppl.data.values import described
-from ppl.errors import DataError
+from ppl.errors import MOST_NAMES, DataError, first_few
 from ppl.kernel.density.expected import ExpectedData
 from ppl.printable import printable
 from ppl.records import dataclass, field, replace
@@ -150,11 +150,15 @@ def missing(inputs: Inputs, expected: ExpectedData, name: str, known: Iterable[s
     absent = [n for n in names if n not in inputs.values]
     spare = unknown_names(inputs, names)
     first = f"{inputs.label}: `{name}` is missing: {expected.declaration} declares it"
-    if inputs.columns and not expected.shape:
+    others = [f"`{n}` is missing too{suggestion(n, spare)}" for n in absent if n != name]
+    if not inputs.values:
+        others.append("There are no data; a file of data follows the program.")
+    elif inputs.columns and others:
+        first += f"; the columns of the table are {first_few([*map(printable, inputs.columns)], MOST_NAMES)}"
+    elif inputs.columns and not expected.shape:
         first += f"; give a single number beside the table: condition(table, {name}=...), or in its own file"
     elif inputs.columns and len(expected.shape) == 2:
         first += f'; a matrix of columns is {{"{name}": frame[["a", "b"]], "y": frame["y"], ...}}'
-    others = [f"`{n}` is missing too{suggestion(n, spare)}" for n in absent if n != name]
     return "\n".join([first + suggestion(name, spare), *others])
 
 

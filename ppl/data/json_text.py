@@ -57,7 +57,8 @@ def parse_json(text: bytes) -> dict[str, Any]:
     if text[start : start + 1] != b"{":
         words = text[start : start + 12].decode(errors="replace").split()
         shown = "nothing" if start == len(text) else f"`{' '.join(words)}`"
-        fail(f'data are one JSON object, {{"name": value, ...}}; found {shown}', text, start)
+        rows = "; of rows pandas makes it by frame.to_dict('list')" if shown.startswith("`[") else ""
+        fail(f'data are one JSON object, {{"name": value, ...}}; found {shown}{rows}', text, start)
     values, end = read_object(text, start, outermost=True)
     if skip(text, end) != len(text):
         fail("unexpected text after the end of the object", text, skip(text, end))

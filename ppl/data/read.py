@@ -190,6 +190,8 @@ def shape_hint(array: Numbers, shape: Shape) -> str:
         return "; it is flat: write one list for each row"
     if not shape and own == (1,):
         return f"; write {array.item()}, not [{array.item()}]"
+    if len(shape) == 1 and own in ((*shape, 1), (1, *shape)):
+        return "; write one list of numbers, in Python array.ravel()"
     if shape == (1,) and not own:
         return f"; write [{array.item()}], not {array.item()}"
     return ""

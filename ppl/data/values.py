@@ -25,7 +25,8 @@ DATES = '; count days, as in frame["{name}"] = (frame["{name}"] - frame["{name}"
 """The advice on dates."""
 FIGURES = "; write it as 1234.5: no quotes, a decimal point, no sign of thousands or of per cent"
 """The advice on numbers as other countries and offices write them."""
-FIGURE = re.compile(r"[+-]?[0-9.]*(,[0-9.]+)+ ?%?|[+-]?[0-9.]+ ?%|[+-]?[0-9]+([.][0-9]+)?")
+FIGURE = re.compile(r"[+-]?[0-9.]*(,[0-9.]+)+ ?%?|[+-]?[0-9.]+ ?%")
+PLAIN = re.compile(r"[+-]?[0-9]+([.][0-9]+)?")
 UNIT = "; write the number alone, {figure}, and its unit in the name of the column"
 """The advice on numbers with a unit."""
 WITH_UNIT = re.compile(r"(?:[$£€] ?)?([+-]?[0-9]+(?:[.][0-9]+)?) ?[^\d,:;/.]*")
@@ -195,6 +196,8 @@ def number(name: str, leaf: Any, k: int, shape: tuple[int, ...]) -> float:
 def hint_for_text(leaf: Any) -> str:
     """The advice on text that holds a number."""
     text = leaf.strip() if isinstance(leaf, str) else ""
+    if PLAIN.fullmatch(text):
+        return f"; write {text}, without quotes"
     if FIGURE.fullmatch(text):
         return FIGURES
     if BOUNDED.fullmatch(text):

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from ppl import spelling
 from ppl.data.values import Numbers
 from ppl.errors import UnknownName
 from ppl.records import dataclass, replace
@@ -148,5 +149,5 @@ def family_of(name: str) -> Family:
         UnknownName: there is none.
     """
     if name not in FAMILIES:
-        raise UnknownName("no family", name, FAMILIES)
+        raise UnknownName("no family", name, FAMILIES, spelling.FAMILIES.get(spelling.fold(name)))
     return FAMILIES[name]

@@ -34,7 +34,8 @@ def names_of(formula: str) -> list[str]:
     except MissingPackage:
         raise
     except Exception as error:  # formulae raises its own, and what Python does where it meets an odd one
-        raise ArgumentError(f"the formula {formula!r} cannot be read: {error}") from None
+        write = "; write `outcome ~ ...`, with `~`" if "~" not in formula else ""
+        raise ArgumentError(f"the formula {formula!r} cannot be read: {error}".rstrip(".") + write) from None
 
 
 def frame_of(names: Sequence[str], inputs: Inputs) -> Any:

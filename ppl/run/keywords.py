@@ -14,7 +14,7 @@ from ppl.methods.run import settings as records
 from ppl.methods.run.setting import settings, settings_of
 from ppl.records import dataclass, fields
 from ppl.scalars import python_number
-from ppl.spelling import nearest
+from ppl.spelling import SAMPLERS, nearest
 
 SEED_BITS = 31
 """Of a seed that is chosen where `seed` is None."""
@@ -37,6 +37,7 @@ OTHER_NAMES = {
     "n_samples": "draws",
     "draws_per_path": "draws",
     "draws": "num_samples",
+    "method": "algorithm",
     "num_paths": "runs",
     "num_draws": "draws",
     "num_elbo_draws": "elbo_samples",
@@ -75,6 +76,15 @@ ELSEWHERE = {
     ),
 }
 """Settings of CmdStanPy without a counterpart, and what to do."""
+
+OF_CHAINS = frozenset(
+    """
+    chains num_chains parallel_chains warmup num_warmup iter_warmup tune num_samples iter_sampling adapt_delta
+    delta target_accept max_depth max_treedepth
+    """.split()
+)
+"""Settings that `sample` has alone."""
+BY_CHAINS = "posterior.sample(), or `ppl sample`, runs NUTS"
 
 P = ParamSpec("P")
 S = TypeVar("S")
@@ -186,6 +196,8 @@ def takes(
             if unknown := {name: value for name, value in kwargs.items() if name not in known}:
                 advice = {name: _advice(name, value, known) for name, value in unknown.items()}
                 raise UnknownSetting(function.__name__, advice, _meant(next(iter(unknown)), known))
+            if str(kwargs.get("algorithm", "")).lower() in SAMPLERS:
+                raise OutOfRange(f"algorithm = {kwargs['algorithm']!r} is not variational; {BY_CHAINS}.")
             numbers: Any = {name: python_number(value) for name, value in kwargs.items()}
             if "seed" in numbers and numbers["seed"] is None:
                 numbers["seed"] = randbits(SEED_BITS)

@@ -125,12 +125,33 @@ def test_a_code_may_be_its_number(run):
         ("--draws", "many", "'many' is not an integer."),
         ("--tol-rel-obj", "x", "'x' is not a number."),
         ("--algorithm", "advi", "'advi' is not one of 'auto', 'meanfield'"),
+        ("--algorithm", "NUTS", "'NUTS' is none of these; `ppl sample` runs NUTS."),
     ],
 )
 def test_a_value_that_is_none_is_refused_in_plain_words(run, option, value, says):
     status, _, err = run("variational", "doubtful.model", option, value)
     assert status == 2 and f"Invalid value for '{option}': {says}" in err
     assert "Input should" not in err and "Value error" not in err
+
+
+@pytest.mark.parametrize(
+    ("command", "option", "says"),
+    [
+        ("variational", "--chains", "`ppl sample` has chains; here --draws N is the number of draws."),
+        ("variational", "--output-samples", "Type --draws."),
+        ("sample", "--iter-warmup", "Type --num-warmup."),
+        ("sample", "--numwarmup", "(Did you mean one of: '--num-samples', '--num-warmup'?)"),
+    ],
+)
+def test_an_option_of_other_tools_is_answered_by_the_one_here(run, command, option, says):
+    status, _, err = run(command, "doubtful.model", option, "4")
+    assert status == 2 and f"No such option '{option}'. {says}" in err
+
+
+def test_a_picture_of_other_tools_is_answered_by_the_one_here(run, tmp_path):
+    (tmp_path / "d.csv").write_text("a\n1\n")
+    status, _, err = run("plot", "d.csv", "--kind", "histogram")
+    assert status == 2 and "there is no 'histogram'; did you mean 'marginals'?" in err
 
 
 def error_at(column: int, hint: str | None = None) -> ModelError:

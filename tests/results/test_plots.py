@@ -65,6 +65,14 @@ def test_the_users_axes_hold_a_picture_of_one_panel(fit):
         AttributeError, match="there is no picture forrest; there are covariance, effects, elbo"
     ):
         fit.plot.forrest  # noqa: B018
+    with pytest.raises(AttributeError, match=r"write plot.marginals. There are"):
+        fit.plot.posterior("u")
+    with pytest.raises(AttributeError, match=r"name a picture, such as plot.forest\(\)"):
+        fit.plot()
+    with pytest.raises(DataError, match=r'effects needs a predictor.*effects\("age"\)'):
+        fit.plot.effects()
+    with pytest.raises(DataError, match='groups of observations: a column of the data, by="clinic"'):
+        fit.plot.groups()
 
 
 def test_the_prior_stands_beside_the_posterior(fit):

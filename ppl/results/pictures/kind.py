@@ -20,6 +20,7 @@ class Need(NamedTuple):
     what: str
     how: str
     there: Callable[[Material], bool]
+    in_python: str = ""
 
 
 COLUMN = Need("a column that varies", "", lambda m: len(m.draws.columns) > 0)
@@ -46,6 +47,7 @@ GROUPS = Need(
     "groups of observations",
     "a column of the data: --by NAME",
     lambda m: any(r.groups for r in m.outcomes.values()),
+    ': a column of the data, by="clinic"',
 )
 ROWS = Need(
     "the log likelihood of each row",
@@ -61,6 +63,7 @@ EFFECTS = Need(
     "a predictor, and a program that predicts outcomes",
     "a column of the data: --predictor NAME, and the program: --model MODEL",
     lambda m: m.effects is not None,
+    ': a column of the data, effects("age")',
 )
 
 
@@ -109,7 +112,7 @@ class Kind:
             DataError: something that it needs is missing, or it has no axis of values, or none for logs.
         """
         if missing := self.missing(material):
-            raise DataError(f"{self.name} needs {missing[0].what}.")
+            raise DataError(f"{self.name} needs {missing[0].what}{missing[0].in_python}.")
         if (look.log or look.line is not None) and not self.values:
             raise DataError(f"{self.name} has no axis of values for a log scale or a line.")
         if look.log:

@@ -2,17 +2,19 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from ppl.arguments import checks
 from ppl.floats import Floats
 from ppl.results.pictures.canvas import Look
+from ppl.results.pictures.effects import EFFECTS_KIND
 from ppl.results.pictures.gather import FitSource, FitToDraw, with_needs
 from ppl.results.pictures.kind import Kind
 from ppl.results.pictures.table import KINDS, parts
 from ppl.results.report.style import TableStyle
+from ppl.spelling import PICTURES, fold
 
 
 class Plots:
@@ -37,8 +39,18 @@ class Plots:
             AttributeError: there is none of that name.
         """
         if name.startswith("_") or name.replace("_", "-") not in KINDS:
-            raise AttributeError(f"there is no picture {name}; there are {', '.join(dir(self))}.")
+            meant = PICTURES.get(fold(name), "").replace("-", "_")
+            advice = f"write plot.{meant}. There" if meant else "there"
+            raise AttributeError(f"there is no picture {name}; {advice} are {', '.join(dir(self))}.")
         return Picture(self._fit, KINDS[name.replace("_", "-")])
+
+    def __call__(self, *args: Any, **keywords: Any) -> NoReturn:
+        """A picture has a kind.
+
+        Raises:
+            AttributeError: always; names the kinds.
+        """
+        raise AttributeError(f"plot() draws nothing; name a picture, such as plot.forest(): {self!r}")
 
     def __repr__(self) -> str:
         return f"<Plots: {', '.join(dir(self))}>"
@@ -71,7 +83,8 @@ class Picture:
         """Draw the picture.
 
         Args:
-            vars: variables or columns, as in `draws_pd`; the parameters by default.
+            vars: variables or columns, as in `draws_pd`; the parameters by default. For
+                `effects` the predictor.
             outcome: the outcome that the picture is of, where there are several.
             by: a column of the data that groups observations, for `ppc` and `groups`.
             transform: a function of draws that is shown in their place, such as `np.exp` for odds ratios.
@@ -93,6 +106,8 @@ class Picture:
             ModelError: data or the prior cannot be simulated; says which line.
             MissingPackage: matplotlib is not installed.
         """
+        if self._kind is EFFECTS_KIND and isinstance(vars, str) and not predictor:
+            predictor, vars = vars, ()
         kind, source = self._kind, FitSource(self._fit, outcome, by, seed, predictor)
         material = source.material([vars] if isinstance(vars, str) else vars)
         material = with_needs(replace(material, transform=transform), [kind], source)
