@@ -1,6 +1,8 @@
 """Modules imported when they are needed have what is asked of them: no type checker sees into them."""
 
 import ast
+import subprocess
+import sys
 from importlib import import_module
 from pathlib import Path
 
@@ -37,3 +39,13 @@ def test_late_modules_have_what_is_asked_of_them(file):
         for name, member in sorted(asked)
         if not hasattr(import_module(modules[name]), member)
     ] == []
+
+
+def test_a_module_of_a_package_that_an_extension_stands_for():
+    """scipy.linalg.lapack looks for an extension that is absent."""
+    code = (
+        "from ppl.late import imported; imported('scipy.linalg._flapack'); "
+        "print(imported('scipy.linalg').lapack.dposv is not None)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.strip() == "True", done.stderr
