@@ -61,7 +61,7 @@ def scanned(r: Recurrence, options: LiftOptions, finish: Finish, around: OuterLi
     run(c, batch, before)
     scan = make_scan(c, batch, r, step, finish)
     c.out.append(scan)
-    follow(c, batch, r, scan)
+    follow(c, batch, r, scan, assigned_names(move))
     empty = helper(batching.batch_size, (batch.index,), INT)
     return (*head, ir.If(empty, (*once, *c.out), (), r.loop.span))
 
@@ -226,9 +226,9 @@ def own_copy(c: Lifting, body: Stmts, r: Recurrence, declared: set[str]) -> tupl
     return copied, tuple(rename(s.next, names, {}) for s in r.states)
 
 
-def follow(c: Lifting, b: Batch, r: Recurrence, scan: ir.Scan) -> None:
-    """The rest of the loop, now that the state before every step is known."""
-    body = statements_left(r, scan)
+def follow(c: Lifting, b: Batch, r: Recurrence, scan: ir.Scan, moved: set[str]) -> None:
+    """The rest of the loop, now that the state before every step is known; `moved` has been set for it."""
+    body = statements_left(r, scan, moved)
     read = used_names(body) | assigned_names(body)  # a branch of some steps sets some entries
     axes = (*lead(c, r), b.axis)
     for s, start, after in zip(r.states, scan.start, scan.after, strict=True):
@@ -250,8 +250,11 @@ def follow(c: Lifting, b: Batch, r: Recurrence, scan: ir.Scan) -> None:
             c.out.append(ir.Assign(s.outer, last, c.span))
 
 
-def statements_left(r: Recurrence, scan: ir.Scan) -> Stmts:
-    """The statements of the body that do more than move the state, with what is known of it put in."""
+def statements_left(r: Recurrence, scan: ir.Scan, moved: set[str]) -> Stmts:
+    """The statements of the body that do more than move the state, with what is known of it put in.
+
+    A variable that is never read stays for its size, which may be wrong.
+    """
     after = {s.next.name: ir.Var(a, s.next.type) for s, a in zip(r.states, scan.after, strict=True)}
     body: list[ir.Stmt] = []
     for s in r.body:
@@ -262,7 +265,20 @@ def statements_left(r: Recurrence, scan: ir.Scan) -> Stmts:
         body.append(s)
     body += [replace(f.store, value=after.get(f.local.name, f.local)) for f in r.filled]
     own = own_names(r) | declared_names(tuple(body))
-    return backward_slice(body, (), lambda s: not assigned_names((s,)) <= own or increments(s))
+    return backward_slice(
+        body,
+        (),
+        lambda s: (
+            not assigned_names((s,)) <= own
+            or increments(s)
+            or (has_sizes(s) and not assigned_names((s,)) <= moved)
+        ),
+    )
+
+
+def has_sizes(s: ir.Stmt) -> bool:
+    """Whether sizes are compared in it."""
+    return any(isinstance(n, ir.Assign) and n.shape for n in walk_statements(s))
 
 
 def increments(s: ir.Stmt) -> bool:

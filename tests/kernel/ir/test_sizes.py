@@ -113,6 +113,11 @@ UNKNOWN_SIZES = [
     (MODEL, "matrix[3, N] z; if (p[1] < 9) for (n in 1:N) z[, n] = w;", "sum(z)"),
     (MODEL, "array[N, 3] real z; for (n in 1:N) z[n] = to_array_1d(same(w));", "z[1, 2]"),
     (FUNCTION, "vector[3] z = p; z[1:3] = w;", "sum(z)"),
+    (
+        MODEL,
+        "array[N] real z; for (i in 1:N) { for (j in 1:N) z[j] = i; vector[3] u = z[i] * same(w); }",
+        "z[1]",
+    ),
     (MODEL, "tuple(vector[3], real) z = (w, 1);", "sum(z.1)"),
     (DRAWN, "tuple(vector[3], real) z; z.1 = w; z.2 = p[1];", "sum(z.1)"),
     (DRAWN, "array[N] tuple(vector[3], real) z; for (n in 1:N) z[n] = (w, p[1]);", "sum(z[1].1)"),
