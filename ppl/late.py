@@ -30,7 +30,9 @@ class Later(ModuleType):
         if find_spec(name := f"{self.__name__}.{attribute}"):
             return import_module(name)
         if attribute.startswith("_") and not attribute.startswith("__"):
-            raise AttributeError(attribute)  # an extension that is absent, as _clapack, which lapack looks for
+            raise AttributeError(
+                attribute
+            )  # an extension that is absent, as _clapack, which lapack looks for
         if sys.modules.get(self.__name__) is self:
             del sys.modules[self.__name__]
             whole = import_module(self.__name__)

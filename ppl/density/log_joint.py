@@ -217,8 +217,7 @@ class LogJoint:
         of_a_run, of_a_point = (0, arrays + nodes) if self.model.traits.calls_by_row else (nodes, arrays)
         if of_a_run + n * of_a_point <= ARRAY_SIZES.unchecked:
             return n
-        room = available() // many.BATCH.share_of_memory
-        sure = (room // ARRAY_SIZES.number - of_a_run) // of_a_point
+        sure = (self.room // ARRAY_SIZES.number - of_a_run) // of_a_point
         if sure >= min(n, many.BATCH.enough_points):
             return min(n, sure)
         if gradient not in self.bytes_of_points:
@@ -226,7 +225,12 @@ class LogJoint:
         of_a_run, of_a_point = self.bytes_of_points[gradient]
         if of_a_run + n * of_a_point <= ARRAY_SIZES.unchecked * ARRAY_SIZES.number:
             return n
-        return max(1, min(n, (room - of_a_run) // of_a_point))
+        return max(1, min(n, (available() // many.BATCH.share_of_memory - of_a_run) // of_a_point))
+
+    @cached_property
+    def room(self) -> int:
+        """Bytes that a batch may take, when that was first asked for, which takes a millisecond."""
+        return available() // many.BATCH.share_of_memory
 
     @cached_property
     def numbers_of_a_run(self) -> tuple[int, int]:
