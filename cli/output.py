@@ -2,13 +2,12 @@
 
 import os
 import sys
-import textwrap
 from contextlib import suppress
 from functools import partial
 from io import StringIO, UnsupportedOperation
-from shutil import get_terminal_size
 from typing import Any, TextIO
 
+from ppl.late import shutil, textwrap
 from ppl.printable import printable
 
 LINE_LENGTH = 80
@@ -18,12 +17,12 @@ NAMES = {"stdout": "standard output", "stderr": "standard error"}
 
 def screen_width() -> int:
     """Columns of the terminal; without one, a line may be as long as it needs to be."""
-    return get_terminal_size((sys.maxsize, 24)).columns
+    return int(shutil.get_terminal_size((sys.maxsize, 24)).columns)
 
 
 def wrapped(text: str) -> str:
     """Sentences broken into lines, cleaned; what is indented is program text and stays."""
-    width = min(LINE_LENGTH, get_terminal_size((LINE_LENGTH, 24)).columns)
+    width = min(LINE_LENGTH, shutil.get_terminal_size((LINE_LENGTH, 24)).columns)
     fill = partial(textwrap.fill, width=width, break_long_words=False, break_on_hyphens=False)
     return "\n".join(line if line.startswith(" ") else fill(line) for line in printable(text).split("\n"))
 

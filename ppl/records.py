@@ -1,7 +1,7 @@
-"""Data classes as `dataclasses` makes them, quickly: no text is compiled before a class has an instance.
+"""Data classes as `dataclasses` makes them, quickly: no text is compiled before a class has some instances.
 
 `dataclasses.dataclass` compiles up to six methods of each class when it is defined. Here methods that
-compare, hash and print read the fields, and `__init__` is compiled when it is first looked up.
+compare, hash and print read the fields, and so does `__init__` until it has been called some times.
 """
 
 import dataclasses
@@ -17,6 +17,7 @@ from dataclasses import (
     is_dataclass,
     replace,
 )
+from functools import partial
 from operator import attrgetter
 from reprlib import recursive_repr
 from typing import TYPE_CHECKING, Any
@@ -90,16 +91,47 @@ def _refuse(self: Any, name: str, *value: Any) -> None:
     raise FrozenInstanceError(f"cannot {'assign to' if value else 'delete'} field {name!r}")
 
 
+INSTANCES_BEFORE = 16
+"""Instances of a class before its `__init__` is compiled, which takes as long as some twenty without."""
+
+
 class _Init:
-    """`__init__` of a class until it is first looked up, which compiles it."""
+    """`__init__` of a class: read off its fields at first, for many have few instances, then compiled."""
 
     def __init__(self, cls: type, frozen: bool):
-        self.cls, self.frozen = cls, frozen
+        self.cls, self.frozen, self.calls = cls, frozen, 0
 
     def __get__(self, instance: Any, owner: type) -> Any:
+        self.calls += 1
+        if instance is not None and self.calls <= INSTANCES_BEFORE:
+            return partial(self.by_fields, instance)
+        return self.compiled().__get__(instance, owner)
+
+    def compiled(self) -> Any:
         init = _compiled_init(self.cls, self.frozen)
         setattr(self.cls, "__init__", init)  # noqa: B010
-        return init.__get__(instance, owner)
+        return init
+
+    def by_fields(self, instance: Any, /, *args: Any, **named: Any) -> None:
+        every = fields(self.cls)
+        own = [f for f in every if f.init]
+        places = [f.name for f in own if not f.kw_only]
+        given = {**dict(zip(places, args, strict=False)), **named}
+        needed = {f.name for f in own if f.default is MISSING and f.default_factory is MISSING}
+        fits = len(args) <= len(places) and len(given) == len(args) + len(named)
+        if not (fits and needed <= given.keys() <= {f.name for f in own}):
+            self.compiled()(instance, *args, **named)  # which says what is wrong
+            return
+        put = object.__setattr__ if self.frozen else setattr
+        for f in every:
+            if f.name in given:
+                put(instance, f.name, given[f.name])
+            elif f.default_factory is not MISSING:
+                put(instance, f.name, f.default_factory())
+            elif f.init:
+                put(instance, f.name, f.default)
+        if hasattr(self.cls, "__post_init__"):
+            instance.__post_init__()
 
 
 def _compiled_init(cls: type, frozen: bool) -> Any:

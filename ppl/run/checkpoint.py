@@ -15,13 +15,14 @@ from ppl.errors import DataError
 from ppl.files import remove, write_whole
 from ppl.kernel.advi.context import Journal
 from ppl.kernel.advi.outcome import Listener, Progress
-from ppl.late import tempfile
+from ppl.late import LateModule, tempfile
 from ppl.methods.run.settings import Settings
 from ppl.records import asdict, dataclass, field, replace
 from ppl.run.checksum import damage_reported, plain, read_record, with_checksum
 from ppl.run.identity import identity, refuse_mismatch
 from ppl.run.keywords import SECONDS_A_WRITE
-from ppl.run.state_json import decode, encode
+
+state_json = LateModule("ppl.run.state_json")
 
 FORMAT = "ppl checkpoint 2"
 
@@ -169,13 +170,16 @@ def _set(rng: Generator, place: Mapping[str, Any]) -> None:
 
 def as_text(owner: Mapping[str, Any], stages: Mapping[str, StoredStage]) -> str:
     """One JSON object; `stages_of` has the stages back from it, to the last bit."""
-    coded = {k: {"state": encode(s.state), "generators": s.generators} for k, s in stages.items()}
+    coded = {k: {"state": state_json.encode(s.state), "generators": s.generators} for k, s in stages.items()}
     return json.dumps(with_checksum({"format": FORMAT, **owner, "stages": coded}))
 
 
 def stages_of(record: Mapping[str, Any]) -> dict[str, StoredStage]:
     """The stages in a record that was read; KeyError, TypeError or ValueError for one that is damaged."""
-    return {k: StoredStage(decode(s["state"]), tuple(s["generators"])) for k, s in record["stages"].items()}
+    return {
+        k: StoredStage(state_json.decode(s["state"]), tuple(s["generators"]))
+        for k, s in record["stages"].items()
+    }
 
 
 def journal_of(

@@ -6,7 +6,7 @@ import numpy as np
 
 from ppl.floats import Floats
 from ppl.kernel.advi.context import Context
-from ppl.kernel.advi.elbo import points_with_density
+from ppl.kernel.advi.elbo import TRIES_A_WRITTEN_DRAW, points_with_density
 from ppl.kernel.advi.estimators.reparameterised import reparameterised
 from ppl.kernel.advi.eta_search import FEWEST_SEARCH_DRAWS, SEARCHED_ETAS, search_eta
 from ppl.kernel.advi.families.family import Family
@@ -18,11 +18,6 @@ from ppl.kernel.advi.steps.step_rule import Last
 from ppl.kernel.advi.stopping.relative_elbo import RelativeElbo
 from ppl.kernel.advi.target import Target
 from ppl.records import dataclass
-
-TRIES_A_WRITTEN_DRAW = 100
-"""Times in a row that a draw of the answer may have no finite log density: a q that lies half outside the
-support still has its draws written; the count of those dropped tells.
-"""
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,11 @@ from ppl.kernel.advi.target import Target, blame
 TRIES_A_DRAW = 10
 """Times in a row that a draw may have no finite log density or gradient before that is an error."""
 
+TRIES_A_WRITTEN_DRAW = 100
+"""The same of draws of the answer: a q that lies half outside the support still has its draws written; the
+count of those dropped tells.
+"""
+
 
 class FiniteDraws(NamedTuple):
     """n draws: noise `z`, points `u` (n, dim), log densities (n,), gradients (n, dim) or (n, 0)."""

@@ -5,8 +5,8 @@ import numpy as np
 from ppl.floats import Floats
 from ppl.kernel.advi.gaussian import Gaussian
 from ppl.methods.correct.margins import Margins
+from ppl.methods.numerics.fixed_noise import fixed_noise
 from ppl.methods.numerics.log_sums import log_sum_exp
-from ppl.methods.refine.fixed_draws import fixed_noise
 from ppl.records import dataclass
 
 

@@ -17,8 +17,7 @@ from ppl.kernel.advi.families.family import Family
 from ppl.kernel.advi.families.standard import NORMAL
 from ppl.kernel.advi.outcome import Ending, Listener, Outcome, Phase, Progress, interrupted, silent
 from ppl.kernel.advi.target import Target
-from ppl.late import special, stats
-from ppl.methods.numerics.sobol import MOST_DIMENSIONS, SOBOL_SPACING, sobol
+from ppl.methods.numerics.fixed_noise import fixed_noise
 from ppl.methods.refine.fixed_elbo import Maximum, maximise
 from ppl.records import dataclass, replace
 
@@ -161,32 +160,6 @@ def _outcome(n: int, shift: float, maximum: Maximum, tolerance: float) -> Outcom
         reason = f"doubling the draws to {n} changed every mean by less than {tolerance:g} sd"
         return Outcome(Ending.CONVERGED, reason)
     return Outcome(Ending.BUDGET_REACHED, f"doubling the draws to {n} still changed a mean by {shift:.2g} sd")
-
-
-def fixed_noise(n: int, dim: int, rng: np.random.Generator, sets: int = 1) -> Floats:
-    """Standard normal points (sets * n, dim) from scrambled Sobol sequences, each set of n with sample mean 0
-    and covariance I.
-
-    n is a power of two. With too few points to whiten, each coordinate is only scaled to variance 1.
-    """
-    if dim <= MOST_DIMENSIONS:
-        z = _normal(sobol(n, dim, rng, sets))
-    elif dim <= stats.qmc.Sobol.MAXDIM:
-        z = _normal(np.concatenate([stats.qmc.Sobol(dim, seed=rng).random(n) for _ in range(sets)]))
-    else:
-        z = rng.standard_normal((sets * n, dim))
-    z = z.reshape(sets, n, dim)
-    z = z - z.mean(axis=1, keepdims=True)
-    if n <= 2 * dim:
-        white = z / z.std(axis=1, keepdims=True)
-    else:
-        white = z @ np.linalg.inv(np.linalg.cholesky(z.mT @ z / n)).mT
-    return np.asarray(white.reshape(-1, dim))
-
-
-def _normal(points: Floats) -> Floats:
-    """Quantiles of the standard normal at Sobol points; one in 2^30 lies at 0, and is moved into its cell."""
-    return np.asarray(special.ndtri(np.maximum(points, 0.5 * SOBOL_SPACING)))
 
 
 def _largest_move(family: Family, before: Floats, after: Floats) -> float:

@@ -1,6 +1,7 @@
 """The log likelihood of each row of one outcome at each draw, and `log_lik` among generated quantities."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -9,7 +10,9 @@ from ppl.floats import Floats
 from ppl.kernel.draws.columns import bracketed, variables
 from ppl.methods.numerics.log_sums import log_sum_exp
 from ppl.records import dataclass, replace
-from ppl.results.files.read_csv import DrawsFile
+
+if TYPE_CHECKING:
+    from ppl.results.files.read_csv import DrawsFile
 
 POINTWISE = "log_lik"
 """The name that Stan's packages look for."""
@@ -40,7 +43,7 @@ class LogLik:
     observed: Floats | None = None
 
 
-def in_files(files: Sequence[DrawsFile], name: str = POINTWISE) -> LogLik:
+def in_files(files: "Sequence[DrawsFile]", name: str = POINTWISE) -> LogLik:
     """The log likelihood at the draws of all runs of one program.
 
     Raises:
@@ -54,7 +57,7 @@ def in_files(files: Sequence[DrawsFile], name: str = POINTWISE) -> LogLik:
     return replace(log_lik, notes=(*log_lik.notes, *notes))
 
 
-def ratios_in(files: Sequence[DrawsFile]) -> tuple[Floats, tuple[str, ...]]:
+def ratios_in(files: "Sequence[DrawsFile]") -> tuple[Floats, tuple[str, ...]]:
     """Log p/q at the draws of all runs (draws,), and a note where draws of q have none."""
     unweighted = any(file.provenance and file.provenance.of_q and file.log_ratios is None for file in files)
     path = files[0].path
@@ -62,7 +65,7 @@ def ratios_in(files: Sequence[DrawsFile]) -> tuple[Floats, tuple[str, ...]]:
     return np.concatenate([own_ratios(file) for file in files]), (note,) * unweighted
 
 
-def own_ratios(file: DrawsFile) -> Floats:
+def own_ratios(file: "DrawsFile") -> Floats:
     """Log p/q at the draws of a run (draws,), whose mean ratio is 1: its q has a constant of its own."""
     ratios = file.log_ratios
     if ratios is None or not np.isfinite(ratios).any():
