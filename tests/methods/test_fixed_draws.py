@@ -9,9 +9,9 @@ from ppl.kernel.advi.families import FAMILIES
 from ppl.kernel.advi.families.mean_field import MeanField
 from ppl.kernel.advi.families.standard import Logistic
 from ppl.kernel.advi.outcome import Ending
+from ppl.methods.numerics import fixed_noise as normal_points
 from ppl.methods.numerics.fixed_noise import fixed_noise
 from ppl.methods.numerics.sobol import MOST_DIMENSIONS
-from ppl.methods.refine import fixed_draws
 from ppl.methods.refine.fixed_draws import fit_fixed_draws
 from ppl.methods.refine.fixed_elbo import negative_elbo
 
@@ -167,7 +167,7 @@ def test_a_sobol_point_at_zero_is_a_finite_draw(dim, monkeypatch):
     """One point in 2^30 is: one fit in some thousands would fail."""
     cells = np.tile(np.arange(16)[:, None] / 16, dim)
     points = rng().permuted(cells, axis=0)
-    monkeypatch.setattr(fixed_draws, "sobol", lambda n, dim, rng, sets: points)
+    monkeypatch.setattr(normal_points, "sobol", lambda n, dim, rng, sets: points)
     monkeypatch.setattr(qmc.Sobol, "random", lambda self, n: points)
     z = fixed_noise(16, dim, rng())
     assert np.isfinite(z).all()
