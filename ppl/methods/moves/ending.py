@@ -245,8 +245,9 @@ def until_stationary(
         if number and sum(stage.u.size for stage in kept) <= MOVES.most_recorded:
             end = StageEnd(number, tuple(kept), tuple(entered), until, sampler.state)
             journal.record(RECORDED, end, sampler.rng)
-        listen(Progress(Phase.MOVES, sampler.moves, sum(stages)))
         moves = min(moves, max(int(until) - sampler.moves, MOVES.fewest_moves)) if until else moves
+        may_end = max(sampler.moves + moves, MOVES.shortest, int(until))
+        listen(Progress(Phase.MOVES, sampler.moves, may_end))
         came, spent, straight = sampler.chains.u, sampler.gradients, sampler.straight_moves
         sampler.target = sampler.target.for_many_points(spent)
         u, log_p = sampler.stage(moves, SAMPLER.learning_rate / (1 + number / 4))

@@ -232,3 +232,13 @@ def test_the_moments_of_a_skewed_target_are_those_of_quadrature():
     sd = np.sqrt(integrate.simpson((at - mean) ** 2 * density, x=at) / integrate.simpson(density, x=at))
     assert found.u.mean() == pytest.approx(mean, abs=4 * sd / np.sqrt(4000))
     assert found.u.std() == pytest.approx(sd, rel=0.08)
+
+
+def test_reports_say_after_how_many_moves_chains_may_end():
+    """And not how many there may be, of which most fits make one in fifty."""
+    reports = []
+    found = chains_of(
+        GaussianTarget([0.0, 0.0], np.eye(2)), rng().standard_normal((1000, 2)), listen=reports.append
+    )
+    assert found.total_moves == reports[-1].total == MOVES.shortest
+    assert [(each.iteration, each.total) for each in reports] == [(0, 8), (2, 8), (4, 8)]
