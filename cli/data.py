@@ -158,13 +158,13 @@ def model_and_inputs(
     from ppl.compile import model_of
 
     inputs, compiled = inputs_from(files, more), model_of(model)
-    if not quiet:
-        say_unread(inputs, compiled)
-    return compiled, inputs
+    return compiled, inputs if quiet else say_unread(inputs, compiled)
 
 
-def say_unread(inputs: "Inputs", compiled: "Model") -> None:
-    """Says on standard error which names in the data go unused and are a parameter, or nearly declared."""
+def say_unread(inputs: "Inputs", compiled: "Model") -> "Inputs":
+    """The data under declared names; says on standard error which go unused and are a parameter, or nearly
+    declared.
+    """
     from ppl.data import misspelt, with_declared_names
     from ppl.density.compiled_program import columns_of
 
@@ -175,6 +175,7 @@ def say_unread(inputs: "Inputs", compiled: "Model") -> None:
         where = inputs.label_of(name)
         message = f"{where}: `{name}` is not used; the program declares `{near}`: did you mean that?"
         click.echo(message, err=True)
+    return inputs
 
 
 def spare(inputs: "Inputs", declared: Collection[str]) -> Iterator[str]:

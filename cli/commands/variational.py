@@ -162,7 +162,7 @@ def variational(
     else:
         inputs = inputs_from(data or [], arrays)
     if not quiet:
-        say_unread(inputs, compiled)
+        inputs = say_unread(inputs, compiled)
     if verbose:
         for sentence in spare(inputs, compiled.data_schema):
             console.print(sentence, soft_wrap=True, highlight=False)

@@ -26,7 +26,7 @@ class Inputs:
 
     `files` are the variables that have a file of their own, by name; `columns` those that are a column of a
     table. `levels` are those that an earlier fit has given codes, by variable; None of a first fit. `notes`
-    say what became of columns and rows.
+    say what became of columns and rows. Columns have been `matched` with these declared names.
     """
 
     values: Mapping[str, Any]
@@ -35,6 +35,7 @@ class Inputs:
     columns: Mapping[str, RowCount] = field(default_factory=dict)
     levels: Mapping[str, tuple[str, ...]] | None = None
     notes: tuple[str, ...] = ()
+    matched: frozenset[str] = frozenset()
 
     def label_of(self, name: str) -> str:
         """Where a variable is from."""
@@ -66,8 +67,14 @@ def renamed(inputs: Inputs, declared: Collection[str]) -> dict[str, str]:
 
 
 def with_declared_names(inputs: Inputs, declared: Collection[str]) -> Inputs:
-    """The inputs with the columns of `renamed` under the names that are declared."""
-    if not (new := renamed(inputs, declared)):
+    """The inputs with the columns of `renamed` under the names that are declared: the same if they were
+    matched with these before, as a table may have a million columns.
+    """
+    names = frozenset(declared)
+    if names <= inputs.matched:
+        return inputs
+    new, inputs = renamed(inputs, declared), replace(inputs, matched=names)
+    if not new:
         return inputs
     values = {new.get(name, name): value for name, value in inputs.values.items()}
     columns = {new.get(name, name): rows for name, rows in inputs.columns.items()}
