@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from laws.toy import Toy
 
+import ppl
 from ppl.errors import DataError, PPLError
 from ppl.kernel.draws.columns import chosen, folded
 from ppl.results.files.readers import read_all
@@ -30,6 +31,7 @@ from ppl.results.pictures.material import (
     replicated_outcomes,
 )
 from ppl.results.pictures.pairs import labelled, worst
+from ppl.results.pictures.ppc import support_of
 from ppl.results.pictures.table import KINDS, parts
 from ppl.results.report.log_lik import LogLik
 from ppl.results.report.reading import reading
@@ -547,3 +549,23 @@ def test_without_matplotlib_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(PPLError, match=r"pip install .*(matplotlib|plot)"):
         KINDS["predictive"].axes(of_outcome([0, 1], np.zeros((3, 2))))
+
+
+def test_long_names_fit_their_panels_and_long_labels_are_wrapped():
+    names = [f"standardised_effect_of_predictor_number_{k}" for k in range(1, 9)]
+    program = f"parameters {{ {' '.join(f'real {name};' for name in names)} }} model {{ "
+    program += " ".join(f"{name} ~ std_normal();" for name in names) + " }"
+    fit = ppl.compile_model(program).condition({}).variational(algorithm="laplace", draws=50)
+    for narrow in (False, True):
+        titles = [axes.get_title(loc="left") for axes in fit.plot.marginals(narrow=narrow)]
+        assert all("…" in title and title.endswith(f"_{k}") for k, title in enumerate(titles, 1))
+        label = fit.plot.forest(narrow=narrow).get_xlabel()
+        assert ("\n" in label) == narrow and label.split() == fit.plot.forest().get_xlabel().split()
+
+
+@pytest.mark.parametrize(("statistic", "least"), [("zeros", 0), ("greatest", 0)])
+def test_statistics_of_counts_have_no_density_below_zero(statistic, least):
+    y, y_rep = np.array([0.0, 40, 90]), np.random.default_rng(2).poisson(np.full((400, 3), [0.7, 40, 90]))
+    low, high = support_of(statistic, y, y_rep.astype(float))
+    assert low == least and high >= 1
+    assert support_of("least", y - 1, y_rep - 1.0)[0] == -np.inf

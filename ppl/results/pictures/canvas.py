@@ -5,6 +5,7 @@ as it needs, with type of the same size.
 """
 
 import re
+import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.resources import files
@@ -22,6 +23,7 @@ from ppl.system.distribution import requirements
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.text import Text
 
 Panels: TypeAlias = "list[Axes]"
 """The axes of a picture, row by row."""
@@ -142,6 +144,35 @@ def finish(each: Panels, look: Look) -> None:
         )
         axis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
         axis.set_minor_formatter(NullFormatter())
+    for axes in each:
+        fit_texts(axes, *figure_of(each).get_size_inches())
+
+
+EMS_A_SIGN = 0.62
+"""The width of a sign, in sizes of its font."""
+SHARE_OF_TITLE, SHARE_OF_LABEL = 0.92, 0.62
+"""The shares of a panel's width, or height, that a title and the label of an axis have."""
+
+
+def fit_texts(axes: "Axes", width: float, height: float) -> None:
+    """Shorten names, and wrap sentences, that are wider than their panel of a figure of these inches."""
+    if (spec := axes.get_subplotspec()) is None:
+        return
+    rows, columns = spec.get_gridspec().get_geometry()
+    title = axes.set_title(axes.get_title(loc="left"), loc="left", fontsize=axes.title.get_fontsize())
+    for text, share in ((title, SHARE_OF_TITLE), (axes.xaxis.label, SHARE_OF_LABEL)):
+        text.set_text(fitted(text, share * width / columns))
+    axes.yaxis.label.set_text(fitted(axes.yaxis.label, SHARE_OF_LABEL * height / rows))
+
+
+def fitted(text: "Text", inches: float) -> str:
+    """The words of a text, in lines that fit; a name that does not fit without its middle."""
+    words, most = text.get_text(), max(8, int(inches * 72 / (EMS_A_SIGN * float(text.get_fontsize()))))
+    if len(words) <= most:
+        return words
+    if " " in words:
+        return textwrap.fill(words, most, break_long_words=False)
+    return f"{words[: most // 2]}…{words[len(words) - (most - most // 2 - 1) :]}"
 
 
 def without_heights(axes: "Axes", **texts: Any) -> None:

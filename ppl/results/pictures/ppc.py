@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ppl.floats import Floats
-from ppl.results.fits.density import is_whole
+from ppl.results.fits.density import is_discrete, is_whole, masses, varies
 from ppl.results.pictures.canvas import (
     FITTED,
     OTHER,
@@ -20,7 +20,7 @@ from ppl.results.pictures.canvas import (
 )
 from ppl.results.pictures.kind import OUTCOMES, Kind, always
 from ppl.results.pictures.marks import EVERYWHERE, bars, distribution, marginal
-from ppl.results.pictures.material import Material
+from ppl.results.pictures.material import Material, Support
 
 Statistics = Mapping[str, Callable[..., Any]]
 
@@ -74,12 +74,22 @@ def draw(material: Material, look: Look) -> Panels:
     legend(each)
     for (label, (values, observed)), axes in zip(shown.items(), each[1:], strict=False):
         finite = values[np.isfinite(values)]
-        marginal(axes, finite, FITTED, f"{name}_rep", True, EVERYWHERE)
+        if varies(finite) and is_discrete(finite):
+            axes.bar(*masses(finite), color=FITTED, alpha=0.35)
+        else:
+            marginal(axes, finite, FITTED, f"{name}_rep", True, support_of(label, y, y_rep))
         axes.axvline(observed, color=OTHER, linewidth=2)
         share = (finite >= observed).sum() / max(len(finite), 1)
         without_heights(axes, title=f"{label} (P = {share:.2f})", ylim=(0, None))
-        axes.locator_params(axis="x", nbins=4)
+        axes.locator_params(axis="x", nbins=4, integer=is_whole(finite))
     return each
+
+
+def support_of(statistic: str, y: Floats, y_rep: Floats) -> Support:
+    """The bounds of a statistic: shares, deviations, and what counts have alone."""
+    if statistic == "zeros":
+        return (0.0, 1.0)
+    return (0.0, np.inf) if statistic == "sd" or min(y.min(), np.nanmin(y_rep)) >= 0 else EVERYWHERE
 
 
 def draw_rootogram(material: Material, look: Look) -> Panels:
