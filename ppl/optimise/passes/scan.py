@@ -227,8 +227,12 @@ def own_copy(c: Lifting, body: Stmts, r: Recurrence, declared: set[str]) -> tupl
 
 
 def follow(c: Lifting, b: Batch, r: Recurrence, scan: ir.Scan, moved: set[str]) -> None:
-    """The rest of the loop, now that the state before every step is known; `moved` has been set for it."""
-    body = statements_left(r, scan, moved)
+    """The rest of the loop, now that the state before every step is known; `moved` has been set for it.
+
+    What differs from draw to draw is not computed for its size alone.
+    """
+    varying = c.draws.varying if c.draws else set[str]()
+    body = statements_left(r, scan, lambda s: not (assigned_names((s,)) <= moved or used_names(s) & varying))
     read = used_names(body) | assigned_names(body)  # a branch of some steps sets some entries
     axes = (*lead(c, r), b.axis)
     for s, start, after in zip(r.states, scan.start, scan.after, strict=True):
@@ -250,10 +254,10 @@ def follow(c: Lifting, b: Batch, r: Recurrence, scan: ir.Scan, moved: set[str]) 
             c.out.append(ir.Assign(s.outer, last, c.span))
 
 
-def statements_left(r: Recurrence, scan: ir.Scan, moved: set[str]) -> Stmts:
+def statements_left(r: Recurrence, scan: ir.Scan, cheap: Callable[[ir.Stmt], bool]) -> Stmts:
     """The statements of the body that do more than move the state, with what is known of it put in.
 
-    A variable that is never read stays for its size, which may be wrong.
+    A variable that is never read stays for its size, which may be wrong, where that is `cheap`.
     """
     after = {s.next.name: ir.Var(a, s.next.type) for s, a in zip(r.states, scan.after, strict=True)}
     body: list[ir.Stmt] = []
@@ -268,11 +272,7 @@ def statements_left(r: Recurrence, scan: ir.Scan, moved: set[str]) -> Stmts:
     return backward_slice(
         body,
         (),
-        lambda s: (
-            not assigned_names((s,)) <= own
-            or increments(s)
-            or (has_sizes(s) and not assigned_names((s,)) <= moved)
-        ),
+        lambda s: not assigned_names((s,)) <= own or increments(s) or (has_sizes(s) and cheap(s)),
     )
 
 
