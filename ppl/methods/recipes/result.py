@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from functools import partial
 from math import nan
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from ppl.kernel.advi.elbo import TRIES_A_WRITTEN_DRAW, Elbo, elbo_of, points_wit
 from ppl.kernel.advi.families.family import Family
 from ppl.kernel.advi.families.full_rank import FullRank
 from ppl.kernel.advi.families.standard import StudentT
+from ppl.kernel.advi.optimise import TracePoint
 from ppl.kernel.advi.outcome import Ending, Outcome, Phase, Progress, interrupted
 from ppl.kernel.advi.parts import by_rows, draws_within, row_parts
 from ppl.kernel.advi.target import Target, finite
@@ -45,9 +46,6 @@ from ppl.methods.moves.sampler import Adapted
 from ppl.methods.run.context import Context
 from ppl.methods.run.settings import Settings
 from ppl.records import dataclass, field, replace
-
-if TYPE_CHECKING:
-    from ppl.kernel.advi.optimise import TracePoint
 
 
 class ResultLimits(NamedTuple):
@@ -95,7 +93,7 @@ class Path:
     eta: float = nan
     eta_scores: Mapping[float, float] = field(default_factory=dict)
     iterations: int = 0
-    trace: "tuple[TracePoint, ...]" = ()
+    trace: tuple[TracePoint, ...] = ()
     dropped: int = 0
     notes: Sequence[str] = ()
     at_maximum: bool = False
