@@ -103,7 +103,7 @@ DataFiles = Annotated[list[Path], files_of_data("DATA...")]
 
 MissingSimulated = Annotated[MissingInSimulations, one_of("Missing data: refuse, or model it.", "--missing")]
 
-MissingData = Annotated[Missing, one_of("Missing data: refuse, model it, or drop its rows.", "--missing")]
+MissingData = Annotated[Missing, one_of("Missing data: refuse, model, drop.", "--missing")]
 
 OwnData = Annotated[list[Path], file_to_read("Its data, if FILE does not name them.", "--data")]
 

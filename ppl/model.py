@@ -44,7 +44,7 @@ class Model(api.Members, compiled_program.CompiledProgram):
         A file is JSON, CSV (both also .gz) or .npz. A CSV file with a header, or a DataFrame of pandas or
         polars, or a table of Arrow, gives a variable a column; a dict takes columns too, {"K": 2, "y":
         frame["y"], ...}. `values` are further variables: `condition(frame, K=2)`. A size that is not given is
-        that of the first array that is declared with it.
+        that of the first column that is declared with it.
 
         An int with bounds 1 to J takes text or a categorical: its levels are coded in the column's own order,
         else sorted, and J, if it is data and not given, is their number. Of an int with bounds 0 and 1, the

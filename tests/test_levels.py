@@ -104,7 +104,7 @@ def test_variables_with_one_bound_share_their_levels():
         ("int<lower=2, upper=9>", ["a", "b"], "is the string"),
         ("real", ["F", "M"], r"declare `array\[2\] int<lower=0, upper=1> x;`, and read to_vector\(x\)"),
         ("int", ["a", "b"], r"declare `array\[2\] int<lower=0, upper=1> x;`$"),
-        ("real", ["1", "2"], r"of shape \(2\); write it as 1234.5: no quotes"),
+        ("real", ["1", "2"], r"of shape \(2\); write 1, without quotes"),
         ("real", ["2024-01-05", "2024-03-01"], r"count days, as in frame\[.x.\] ="),
         ("real", np.array(["2024-01-05", "2024-03-01"], "M8[ns]"), "x holds dates, but .* count days"),
     ],

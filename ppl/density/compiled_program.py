@@ -238,7 +238,8 @@ def as_declared(model: CompiledProgram, inputs: Inputs, first_fit: bool = False)
     """The inputs with what the program makes of columns of a table, and words of ints as codes.
 
     A column `Age (years)` is the variable `age_years`. The column of one row is a single number, where that
-    is declared; a size that the inputs lack is that of the first variable that is declared with it.
+    is declared; a size that the inputs lack is that of the first variable that is declared with it: of a
+    column, as Stan asks for sizes beside arrays, but for new rows of any.
 
     Raises:
         DataError: a variable has more levels than its bounds allow, or a table has no rows, which is seldom
@@ -253,7 +254,7 @@ def as_declared(model: CompiledProgram, inputs: Inputs, first_fit: bool = False)
         rows, axes = inputs.columns.get(v.name), (*v.dims, *v.sizes)
         if rows and not axes and rows.count == 1:
             values[v.name] = inputs.values[v.name][0]
-        shape = shape_of(values.get(v.name))
+        shape = shape_of(values.get(v.name)) if rows or not first_fit else ()
         for size, length in zip(axes, shape, strict=True) if len(axes) == len(shape) else ():
             if isinstance(size, ir.Var):
                 values.setdefault(size.name, length)

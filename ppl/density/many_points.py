@@ -67,9 +67,6 @@ class BatchLimits:
     little_work: int = 1 << 12
     """Numbers that points work through, of twice as many of which a run of the code takes hardly longer."""
 
-    few: int = 64
-    """So many points of little work take about as long as one."""
-
     node: int = 64
     """What the record of a call takes, in numbers, beside its result."""
 
@@ -262,16 +259,12 @@ def log_joint_gradients(
 
 
 def padded(us: Floats, width: int) -> Floats:
-    """The rows, the last of them repeated until there are as many as tapes are compiled for: a power of two,
-    of few the same, where they are little work, else of two numbers of rows that differ by less than an
-    eighth, the same.
+    """The rows, the last of them repeated until there are as many as tapes are compiled for: a power of two
+    where they are little work, else of two numbers of rows that differ by less than an eighth, the same.
     """
-    few = min(BATCH.few, BATCH.little_work // max(1, width))
-    if len(us) * width <= BATCH.little_work:
-        step = 1 << (max(len(us), few) - 1).bit_length()
-    else:
-        step = 1 << max(0, len(us).bit_length() - 4)
-    missing = -len(us) % step
+    bits = (len(us) - 1).bit_length()
+    few = 1 << (bits if len(us) * width <= BATCH.little_work else max(0, len(us).bit_length() - 4))
+    missing = -len(us) % few
     return np.concatenate([us, np.repeat(us[-1:], missing, axis=0)]) if missing else us
 
 

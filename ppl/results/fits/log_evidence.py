@@ -32,7 +32,7 @@ def no_evidence(result: Result, judgement: str = "Its verdict is poor.") -> str:
         return judgement
     if result.verdict.modes and result.verdict.made is not DrawSource.MOVED:
         return "The draws do not reach the other modes: fit with move = True."
-    if any(mode.is_symmetric for mode in result.verdict.modes):
+    if sum(mode.is_symmetric for mode in result.verdict.modes) > 1:
         return PERHAPS_MORE_IMAGES
     if evidence is not None:
         return evidence.doubt

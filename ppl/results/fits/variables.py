@@ -349,9 +349,7 @@ class VariablesOfDraws(api.Members, ABC):
         )
 
     @checks
-    def contrast(
-        self, of: Mapping[str, Sequence[Any]], average: bool = True, seed: int = 1
-    ) -> "ExpectedValues":
+    def contrast(self, of: Mapping[str, Any], average: bool = True, seed: int = 1) -> "ExpectedValues":
         """How expected values change between scenarios, {"sex": ["F", "M"]}: each compared with the first.
 
         The result has `difference_y`; `ratio_y` where all means are positive; `odds_ratio_y` where the

@@ -293,7 +293,7 @@ def test_a_refused_declaration_is_not_refused_again_where_it_is_used() -> None:
         ("p ~ HalfNormal(1);", "Write `normal(0, sigma)` for a variable declared with `<lower=0>`."),
         ("p ~ dexp(1);", "Write `exponential(beta)`, with the rate."),
         ("target += normal(p | 0, 1);", "or `target += normal_lpdf(x | ...);`"),
-        ("if (p != NA) p ~ std_normal();", "(`ppl docs missing-data`)"),
+        ("if (p != NA) p ~ std_normal();", "`ppl docs missing-data` makes them parameters"),
     ],
 )
 def test_words_of_other_languages_get_the_line_to_write(statement: str, advice: str) -> None:
