@@ -99,12 +99,12 @@ def on_backend(target: PosteriorTarget, settings: Settings) -> Target:
 def by_jax(target: PosteriorTarget, settings: Settings) -> Target:
     """The target by JAX; what "auto" leaves to autograd, because JAX cannot run it, says so in its `note`."""
     try:
-        found = jax_target(target, settings)
+        by_jit = jax_target(target, settings)
     except NotTraceable as why:
         if settings.backend == "jax":
             raise refusal(why) from None
         return replace(target, note=f"backend: autograd, because {why}.")
-    return by_both(target, found) if settings.backend == "auto" and settings.device == "cpu" else found
+    return by_both(target, by_jit) if settings.backend == "auto" and settings.device == "cpu" else by_jit
 
 
 def by_both(target: PosteriorTarget, compiled: Target) -> Target:
@@ -121,8 +121,8 @@ def jax_target(target: PosteriorTarget, settings: Settings) -> Target:
     traits, device = target.posterior.model.traits, ready(settings)
     quick = (settings.quick_jit or traits.solves_equations) and settings.device == "cpu"
     key = target.jacobian, device, quick
-    found: Any = cached(target.posterior, key, lambda: compiled.compiled_target(target.posterior, *key))
-    return replace(found, cores=cores_of(settings.cores))
+    shared: Any = cached(target.posterior, key, lambda: compiled.compiled_target(target.posterior, *key))
+    return replace(shared, cores=cores_of(settings.cores))
 
 
 def after(target: PosteriorTarget, settings: Settings, large: bool, points: int) -> Target | None:

@@ -200,8 +200,8 @@ def journal_of(
 
         text = from_first(text)
         writes = is_first()
-    found = {} if text is None else _read(path, text, own())
-    return Checkpoint(path if writes else None, own, options.every, found, path if found else None)
+    stages = {} if text is None else _read(path, text, own())
+    return Checkpoint(path if writes else None, own, options.every, stages, path if stages else None)
 
 
 def _read(path: Path, text: str, owner: Mapping[str, Any]) -> dict[str, StoredStage]:

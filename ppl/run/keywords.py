@@ -66,9 +66,6 @@ ELSEWHERE = {
     "threads_per_chain": "cores is the number of processes",
     "fixed_param": "a program without parameters is run by variational()",
     "chain_ids": "chains are numbered from 1",
-    **dict.fromkeys(
-        ("timeout", "time_limit"), "chains run to their end; variational(timeout=60) ends after 60 s"
-    ),
     "force_one_process_per_chain": "cores is the number of processes",
     **dict.fromkeys(
         ("iter", "tol_obj", "tol_rel_obj", "tol_grad", "tol_rel_grad", "tol_param", "init_alpha"),

@@ -23,10 +23,10 @@ def refuse_nan_data(data: Mapping[str, Any], target: Target) -> None:
         DataError: data hold nan, and the log density is nan wherever it is looked at; names the first entry
             of each variable.
     """
-    found = entries_where(data, np.isnan)
-    if found and all(np.isnan(target.log_density(np.full(target.dim, x))) for x in NAN_LOOKED_FOR_AT):
+    entries = entries_where(data, np.isnan)
+    if entries and all(np.isnan(target.log_density(np.full(target.dim, x))) for x in NAN_LOOKED_FOR_AT):
         why = f"not a number (nan), and so is the log density, for any parameters{TO_MODEL}."
-        raise DataError(f"data: {sentence(found)}: {why}", next(iter(found)), NO_START)
+        raise DataError(f"data: {sentence(entries)}: {why}", next(iter(entries)), NO_START)
 
 
 @contextmanager
@@ -39,25 +39,27 @@ def naming_infinite_data(data: Mapping[str, Any]) -> Iterator[None]:
     try:
         yield
     except InferenceError as error:
-        found = entries_where(data, np.isinf) if error.code == NO_START else {}
-        if not found:
+        entries = entries_where(data, np.isinf) if error.code == NO_START else {}
+        if not entries:
             raise
         todo = "infinite. Give finite numbers, or leave out their rows."
-        raise DataError(f"data: {sentence(found)}: {todo}\n{error}", next(iter(found)), NO_START) from None
+        raise DataError(
+            f"data: {sentence(entries)}: {todo}\n{error}", next(iter(entries)), NO_START
+        ) from None
 
 
 def entries_where(data: Mapping[str, Any], odd: Callable[[Any], Any]) -> dict[str, tuple[str, int]]:
     """By variable of the data block: its first odd entry, as the program counts, and how many there are."""
-    found = {}
+    entries = {}
     for name, value in data.items():
         if isinstance(value, float | np.ndarray) and np.asarray(value).dtype.kind == "f":
             with np.errstate(all="ignore"):
                 may_be = any(not np.isfinite(np.sum(block)) for block in blocks(np.asanyarray(value)))
             at = np.flatnonzero(odd(value) if may_be else False)
             if at.size:
-                found[name] = place(name, int(at[0]), np.shape(value)), at.size
-    return found
+                entries[name] = place(name, int(at[0]), np.shape(value)), at.size
+    return entries
 
 
-def sentence(found: dict[str, tuple[str, int]]) -> str:
-    return "; ".join(first + f" and {n - 1} more of {name}" * (n > 1) for name, (first, n) in found.items())
+def sentence(entries: dict[str, tuple[str, int]]) -> str:
+    return "; ".join(first + f" and {n - 1} more of {name}" * (n > 1) for name, (first, n) in entries.items())

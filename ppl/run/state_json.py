@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ppl.floats import Floats
 from ppl.kernel.advi.eta_search import EtaSearch
 from ppl.kernel.advi.families import KINDS
 from ppl.kernel.advi.families.standard import STANDARDS
@@ -18,7 +19,6 @@ from ppl.kernel.advi.optimise import Run, TracePoint
 from ppl.kernel.advi.outcome import Ending, Outcome
 from ppl.kernel.advi.steps import STEPS
 from ppl.kernel.advi.stopping import STOPPING
-from ppl.kernel.advi.target import Array
 from ppl.methods.diagnose.psis import Psis
 from ppl.methods.initialise.starting import StartState
 from ppl.methods.moves.ending import StageEnd
@@ -101,16 +101,16 @@ def decode(coded: Any) -> Any:
             return coded
 
 
-def _axes(array: Array) -> list[int]:
+def _axes(array: Floats) -> list[int]:
     """The axes of an array, that with the longest steps in memory first: [1, 0] in Fortran's order."""
     return sorted(range(array.ndim), key=lambda axis: -abs(array.strides[axis]))
 
 
-def _bytes(numbers: Array | np.generic) -> str:
+def _bytes(numbers: Floats | np.generic) -> str:
     return b64encode(numbers.tobytes()).decode()
 
 
-def _numbers(text: str, dtype: str) -> Array:
+def _numbers(text: str, dtype: str) -> Floats:
     if np.dtype(dtype).kind not in "fiub":
         raise ValueError(f"an array of {dtype}")
     return np.frombuffer(b64decode(text), np.dtype(dtype))

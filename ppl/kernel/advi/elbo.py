@@ -1,6 +1,5 @@
 """The ELBO by Monte Carlo, and the draws of q, at which the target is finite, that it is an average over."""
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -38,11 +37,43 @@ def draws_with_density(
     n: int,
     rng: np.random.Generator,
     tries: int = TRIES_A_DRAW,
+    gradients: bool = False,
 ) -> FiniteDraws:
-    """Draw n points from q, each with a finite log density; see `_finite_draws`."""
-    return _finite_draws(
-        lambda u: (target.log_densities(u), np.empty((len(u), 0))), target, family, params, n, rng, tries
-    )
+    """Draw n points from q, each with a finite log density, and gradient if it is asked for.
+
+    Draws where they are not finite are made again, and counted as dropped. Raises InferenceError, naming the
+    statement to blame, when one draw fails `tries` times in a row.
+    """
+
+    def evaluate(u: Floats) -> tuple[Floats, Floats]:
+        if gradients:
+            return target.log_density_gradients(u)
+        return target.log_densities(u), np.empty((len(u), 0))
+
+    z = family.noise(n, rng)
+    u = family.transform(params, z)
+    value, gradient = evaluate(u)
+    bad = _not_finite(value, gradient)
+    dropped = 0
+    for _ in range(tries - 1):
+        if not bad.size:
+            return FiniteDraws(z, u, value, gradient, dropped)
+        dropped += bad.size
+        z[bad] = family.noise(bad.size, rng)
+        u[bad] = family.transform(params, z[bad])
+        value[bad], gradient[bad] = evaluate(u[bad])
+        bad = bad[_not_finite(value[bad], gradient[bad])]
+    if bad.size:
+        draws = f"{bad.size} of {n} draws from the approximation have no finite log density or gradient"
+        raise InferenceError(f"{draws}, {tries} times in a row.\n{blame(target, u[bad[0]])}", "PPL971")
+    return FiniteDraws(z, u, value, gradient, dropped)
+
+
+def draws_with_gradient(
+    target: Target, family: Family, params: Floats, n: int, rng: np.random.Generator
+) -> FiniteDraws:
+    """The same, each with a finite log density and gradient."""
+    return draws_with_density(target, family, params, n, rng, gradients=True)
 
 
 def points_with_density(
@@ -63,45 +94,6 @@ def points_with_density(
         u[part], value[part] = drawn.u, drawn.log_density
         dropped += drawn.dropped
     return u, value, dropped
-
-
-def draws_with_gradient(
-    target: Target, family: Family, params: Floats, n: int, rng: np.random.Generator
-) -> FiniteDraws:
-    """Draw n points from q, each with a finite log density and gradient; see `_finite_draws`."""
-    return _finite_draws(target.log_density_gradients, target, family, params, n, rng)
-
-
-def _finite_draws(
-    evaluate: Callable[[Floats], tuple[Floats, Floats]],
-    target: Target,
-    family: Family,
-    params: Floats,
-    n: int,
-    rng: np.random.Generator,
-    tries: int = TRIES_A_DRAW,
-) -> FiniteDraws:
-    """Draw n points, each redrawn while not finite and counted as dropped.
-
-    Raises InferenceError, naming the statement to blame, when one draw fails `tries` times in a row.
-    """
-    z = family.noise(n, rng)
-    u = family.transform(params, z)
-    value, gradient = evaluate(u)
-    bad = _not_finite(value, gradient)
-    dropped = 0
-    for _ in range(tries - 1):
-        if not bad.size:
-            return FiniteDraws(z, u, value, gradient, dropped)
-        dropped += bad.size
-        z[bad] = family.noise(bad.size, rng)
-        u[bad] = family.transform(params, z[bad])
-        value[bad], gradient[bad] = evaluate(u[bad])
-        bad = bad[_not_finite(value[bad], gradient[bad])]
-    if bad.size:
-        draws = f"{bad.size} of {n} draws from the approximation have no finite log density or gradient"
-        raise InferenceError(f"{draws}, {tries} times in a row.\n{blame(target, u[bad[0]])}", "PPL971")
-    return FiniteDraws(z, u, value, gradient, dropped)
 
 
 def _not_finite(value: Floats, gradient: Floats) -> NDArray[np.intp]:

@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from ppl.floats import Floats
 
-Array = Floats
 Kinds = tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]
 
 

@@ -120,7 +120,7 @@ def promote(e: ir.Expr, to: Type) -> ir.Expr:
     if e.type == to == INT:
         return within_int(e)
     if isinstance(to, Tuple) and isinstance(e.type, Tuple) and e.type != to:
-        return promote_items(e, to)
+        return ir.MakeTuple(tuple(promote(i, t) for i, t in zip(items_in(e), to.items, strict=True)), to)
     if is_tuple(to) and e.type != to:
         return ir.Promote(e, to)
     to_complex = is_complex(to) and not is_complex(e.type) and e.type != VOID
@@ -129,11 +129,6 @@ def promote(e: ir.Expr, to: Type) -> ir.Expr:
     if isinstance(e, ir.Const):
         return ir.Const(complex(e.value) if to_complex else float(e.value), to)
     return ir.Promote(within_int(e), complex_of(e.type) if to_complex else array_of(REAL, array_dims(e.type)))
-
-
-def promote_items(e: ir.Expr, to: Tuple) -> ir.Expr:
-    """A tuple with each of its items promoted."""
-    return ir.MakeTuple(tuple(promote(i, t) for i, t in zip(items_in(e), to.items, strict=True)), to)
 
 
 def items_in(e: ir.Expr) -> tuple[ir.Expr, ...]:

@@ -22,10 +22,6 @@ class Ending(Enum):
     LEAVES_LOOP = "in a break, some of them"
 
 
-def always_returns(body: ast.Statement) -> bool:
-    return ending(body) is Ending.RETURNS
-
-
 def ending(s: ast.Statement) -> Ending:
     match s:
         case ast.Return() | ast.Reject():
@@ -169,5 +165,5 @@ def check_body(c: Check, f: ast.FunctionDef) -> None:
             c.declare(argument, argument.name, t, "argument", argument.data_only)
         check_statement(c, f.body)
         broken = any(f.span.line <= error.line <= f.span.end_line for error in c.errors)
-        if not broken and function.returns != VOID and not always_returns(f.body):
+        if not broken and function.returns != VOID and ending(f.body) is not Ending.RETURNS:
             raise c.refuse(messages.missing_return(f.name, function.returns), f.name_span)

@@ -11,9 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ppl.errors import InferenceError
+from ppl.floats import Floats
 from ppl.kernel.advi.outcome import Listener, Phase, Progress
 from ppl.kernel.advi.start import Init, Warm, start_point
-from ppl.kernel.advi.target import Array, Target
+from ppl.kernel.advi.target import Target
 from ppl.kernel.advi.triangular import dense, diagonal_of
 from ppl.methods.initialise.pathfinder import pathfinder
 from ppl.methods.moves.ending import MOVES, begun, most_gradients, until_stationary
@@ -80,7 +81,7 @@ def run_batch(
     return chains
 
 
-def starts_at(target: Target, init: Init, n: int, rng: np.random.Generator) -> Array:
+def starts_at(target: Target, init: Init, n: int, rng: np.random.Generator) -> Floats:
     """n starts (n, dim): draws of an earlier q, or of the best Gaussian on the way up from the start."""
     if isinstance(init, Warm) and init.family.scales(init.params).all():
         return np.asarray(init.family.transform(init.params, init.family.noise(n, rng)))
@@ -119,6 +120,6 @@ def one_move(sampler: Sampler) -> NutsDraws:
     )
 
 
-def joined(each: Array) -> Array:
+def joined(each: Floats) -> Floats:
     """(moves, chains, columns), one chain after the other: (chains * moves, columns)."""
     return np.swapaxes(each, 0, 1).reshape(-1, each.shape[-1])

@@ -10,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.kernel.advi.target import Array, Forwarding, Target
+from ppl.floats import Floats
+from ppl.kernel.advi.target import Forwarding, Target
 from ppl.methods.moves.sampler import Sampler
 from ppl.records import dataclass, replace
 
@@ -39,7 +40,7 @@ class GivenFirst(Forwarding):
     """The target over its last coordinates; the `first` (n, k) are fixed, a row for each of n points."""
 
     target: Target
-    first: Array
+    first: Floats
 
     @property
     def dim(self) -> int:
@@ -48,26 +49,26 @@ class GivenFirst(Forwarding):
     def of_points(self, places: NDArray[np.intp]) -> "GivenFirst":
         return replace(self, first=self.first[places])
 
-    def whole(self, us: Array) -> Array:
+    def whole(self, us: Floats) -> Floats:
         return np.concatenate([self.first, us], axis=1)
 
-    def log_density_gradients(self, us: Array) -> tuple[Array, Array]:
+    def log_density_gradients(self, us: Floats) -> tuple[Floats, Floats]:
         values, slopes = self.target.log_density_gradients(self.whole(us))
         return values, slopes[:, -self.dim :]
 
-    def gradients_alone(self, us: Array) -> Array:
+    def gradients_alone(self, us: Floats) -> Floats:
         return self.target.gradients_alone(self.whole(us))[:, -self.dim :]
 
 
 class Conditional(NamedTuple):
     """Points (n, dim), and whether they have forgotten where they began."""
 
-    points: Array
+    points: Floats
     forgotten: bool
 
 
 def conditional(
-    target: Target, given: Array, first: Array, second: Array, rng: np.random.Generator
+    target: Target, given: Floats, first: Floats, second: Floats, rng: np.random.Generator
 ) -> Conditional:
     """A draw of the last coordinates for each of `given` (n, k), from two starts (n, dim) of each."""
     n, limits = len(first), CONDITIONAL_MOVES
@@ -87,19 +88,19 @@ def conditional(
     return Conditional(sampler.chains.u[:n], False)
 
 
-def difference(u: Array) -> Array:
+def difference(u: Floats) -> Floats:
     """Of the two chains of each draw, in units of one; u (..., 2 n, dim), the result (..., n, dim)."""
     first, second = np.split(u, 2, axis=-2)
     return np.asarray((first - second) / np.sqrt(2))
 
 
-def of_pairs(u: Array) -> Array:
+def of_pairs(u: Floats) -> Floats:
     """Differences both ways, whose mean is 0."""
     one = difference(u).reshape(-1, u.shape[-1])
     return np.concatenate([one, -one])
 
 
-def correlation(start: Array, now: Array) -> float:
+def correlation(start: Floats, now: Floats) -> float:
     """The largest correlation of a coordinate with its start, in standard errors."""
     along = (start * now).mean(axis=0) / np.sqrt((start**2).mean(axis=0) * (now**2).mean(axis=0))
     return float(np.abs(along).max() * np.sqrt(len(start)))

@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ppl.floats import Floats
 from ppl.kernel.advi.context import NULL_JOURNAL, Journal
 from ppl.kernel.advi.outcome import Listener, Phase, Progress, silent
-from ppl.kernel.advi.target import Array, Target
+from ppl.kernel.advi.target import Target
 from ppl.methods.moves.funnels import Funnels
 from ppl.methods.moves.metric import metric_of
 from ppl.methods.moves.mixing import Mixing, MoveStage, about_modes, compare, joined
@@ -106,8 +107,8 @@ class Moved:
     gradients that they may take. They ended `adapted`, in coordinates of `funnels` if there are any.
     """
 
-    u: Array
-    log_p: Array
+    u: Floats
+    log_p: Floats
     chain: NDArray[np.intp]
     mixing: Mixing
     divergent: float = 0.0
@@ -144,7 +145,7 @@ class StageEnd(NamedTuple):
     sampler: Mapping[str, Any]
 
 
-def begun(target: Target, u: Array, centres: Array, rng: np.random.Generator, groups: int = 1) -> Sampler:
+def begun(target: Target, u: Floats, centres: Floats, rng: np.random.Generator, groups: int = 1) -> Sampler:
     """Chains at u (n, dim), in turn of so many groups; one without a density begins where another does.
 
     Raises LinAlgError where none has a density, or they fell together.
@@ -154,14 +155,14 @@ def begun(target: Target, u: Array, centres: Array, rng: np.random.Generator, gr
     if not finite.any():
         raise np.linalg.LinAlgError("no chain has a density")
 
-    def residuals(u: Array) -> Array:
+    def residuals(u: Floats) -> Floats:
         return about_modes(all_of(u), nearest(all_of(u), centres))
 
     own = chains.at(others_for(~finite, groups, rng))
     return Sampler(target, own, rng, residuals, straightens=len(centres) == 1)
 
 
-def free_stuck(sampler: Sampler, before: Array, groups: int = 1) -> None:
+def free_stuck(sampler: Sampler, before: Floats, groups: int = 1) -> None:
     """In place of a chain that has not moved from `before` (n, dim), another of its group that has.
 
     Nor does one move whose density is next to nothing: where it is, the slope is too steep for any step.
@@ -186,12 +187,12 @@ def others_for(bad: NDArray[np.bool_], groups: int, rng: np.random.Generator) ->
 
 def moved(
     target: Target,
-    starts: Array,
+    starts: Floats,
     rng: np.random.Generator,
     most: int,
     listen: Listener = silent,
     effective: float = MOVES.effective,
-    centres: Array | None = None,
+    centres: Floats | None = None,
     frees_stuck: bool = False,
     step: float | None = None,
     starts_right: bool = False,
@@ -223,7 +224,7 @@ def moved(
 
 def until_stationary(
     sampler: Sampler,
-    centres: Array,
+    centres: Floats,
     most: int,
     effective: float,
     groups: int,
@@ -291,7 +292,7 @@ def needed(effective: float, moved: Moved) -> float:
     return min(effective, max(MOVES.fewest_effective, effective / 2))
 
 
-def nearest(u: Array, centres: Array) -> NDArray[np.intp]:
+def nearest(u: Floats, centres: Floats) -> NDArray[np.intp]:
     """The number of the centre (modes, dim) that is nearest to each of u (..., dim)."""
     if len(centres) == 1:
         return np.zeros(u.shape[:-1], dtype=np.intp)
@@ -299,7 +300,7 @@ def nearest(u: Array, centres: Array) -> NDArray[np.intp]:
     return index
 
 
-def _moved(before: MoveStage, after: MoveStage, sampler: Sampler, centres: Array, spent: int) -> Moved:
+def _moved(before: MoveStage, after: MoveStage, sampler: Sampler, centres: Floats, spent: int) -> Moved:
     chains = before.u.shape[1]
     u = np.concatenate([before.draws, after.draws])
     return Moved(

@@ -13,8 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ppl.floats import Floats
 from ppl.kernel.advi.coordinates import Scaled
-from ppl.kernel.advi.target import Array, Forwarding, Target
+from ppl.kernel.advi.target import Forwarding, Target
 from ppl.records import dataclass, replace
 
 
@@ -85,14 +86,14 @@ class DrivenShape(NamedTuple):
     one over the root of the prior's, as of a factor of a product that the data tell.
     """
 
-    precision: Array
-    share: Array
-    narrow: Array
-    wide: Array
-    product: Array
+    precision: Floats
+    share: Floats
+    narrow: Floats
+    wide: Floats
+    product: Floats
 
     @property
-    def mean(self) -> Array:
+    def mean(self) -> Floats:
         return self.share * self.narrow + (1 - self.share) * self.wide
 
 
@@ -105,16 +106,16 @@ class Funnels:
     (driven, 1 + 2 dim) those of 1, x and its squares in the other.
     """
 
-    centre: Array
-    sds: Array
+    centre: Floats
+    sds: Floats
     driven: NDArray[np.intp]
-    slopes: Array
-    offsets: Array
-    own: Array
-    narrow: Array
-    wide: Array
+    slopes: Floats
+    offsets: Floats
+    own: Floats
+    narrow: Floats
+    wide: Floats
 
-    def shape(self, x: Array) -> DrivenShape:
+    def shape(self, x: Floats) -> DrivenShape:
         prior = np.exp(np.clip(x @ self.slopes.T + self.offsets, -STEEPEST, STEEPEST))
         precision = self.own + prior
         dim = x.shape[1]
@@ -122,21 +123,21 @@ class Funnels:
         wide = self.wide[:, 0] + x @ self.wide[:, 1 : 1 + dim].T + x**2 @ self.wide[:, 1 + dim :].T
         return DrivenShape(precision, prior / precision, narrow, wide, self.narrow[:, -1] / np.sqrt(prior))
 
-    def straight(self, u: Array) -> Array:
+    def straight(self, u: Floats) -> Floats:
         """Points u (n, dim) in the coordinates z (n, dim)."""
         z = (u - self.centre) / self.sds
         shape = self.shape(z)
         z[:, self.driven] = (z[:, self.driven] - shape.mean) * np.sqrt(shape.precision)
         return z
 
-    def back(self, z: Array) -> tuple[Array, Array, DrivenShape]:
+    def back(self, z: Floats) -> tuple[Floats, Floats, DrivenShape]:
         """The points u (n, dim), the log-Jacobian (n,) of u by z, and the shape there."""
         shape, x = self.shape(z), z.copy()
         x[:, self.driven] = shape.mean + z[:, self.driven] / np.sqrt(shape.precision)
         change = np.log(self.sds).sum() - 0.5 * np.log(shape.precision).sum(axis=1)
         return self.centre + self.sds * x, change, shape
 
-    def pulled_back(self, slope: Array, z: Array, shape: DrivenShape) -> Array:
+    def pulled_back(self, slope: Floats, z: Floats, shape: DrivenShape) -> Floats:
         """The gradient (n, dim) by z of a log density and the log-Jacobian, from that by u, (n, dim)."""
         slope, dim = slope * self.sds, z.shape[1]
         by, share, sd = slope[:, self.driven], shape.share, 1 / np.sqrt(shape.precision)
@@ -160,27 +161,27 @@ class InFunnels(Forwarding):
     def base(self) -> Target:
         return self.target.target if isinstance(self.target, Scaled) else self.target
 
-    def inside(self, v: Array) -> Array:
+    def inside(self, v: Floats) -> Floats:
         """Points v (n, dim) of the target in coordinates z (n, dim)."""
         return self.funnels.straight(unscaled(self.target, v))
 
-    def outside(self, z: Array) -> tuple[Array, Array]:
+    def outside(self, z: Floats) -> tuple[Floats, Floats]:
         """The points v (n, dim) of the target, and by how much log densities over z are above those (n,)."""
         u, change, _ = self.funnels.back(z)
         if isinstance(self.target, Scaled):
             return self.target.to_v(u), change - self.target.log_jacobian
         return u, change
 
-    def log_densities(self, z: Array) -> Array:
+    def log_densities(self, z: Floats) -> Floats:
         u, change, _ = self.funnels.back(z)
         return self.base.log_densities(u) + change
 
-    def log_density_gradients(self, z: Array) -> tuple[Array, Array]:
+    def log_density_gradients(self, z: Floats) -> tuple[Floats, Floats]:
         u, change, shape = self.funnels.back(z)
         values, slopes = self.base.log_density_gradients(u)
         return values + change, self.funnels.pulled_back(slopes, z, shape)
 
-    def gradients_alone(self, z: Array) -> Array:
+    def gradients_alone(self, z: Floats) -> Floats:
         u, _, shape = self.funnels.back(z)
         return self.funnels.pulled_back(self.base.gradients_alone(u), z, shape)
 
@@ -188,7 +189,7 @@ class InFunnels(Forwarding):
         return replace(self, target=self.target.of_points(places))
 
 
-def unscaled(target: Target, v: Array) -> Array:
+def unscaled(target: Target, v: Floats) -> Floats:
     """Points v (..., dim) of a target in the coordinates of the program."""
     if not isinstance(target, Scaled):
         return v
@@ -199,15 +200,15 @@ class Fit(NamedTuple):
     """Of one driven coordinate, a row of `Funnels`, and the nats that it gains a position of other chains."""
 
     driven: int
-    slopes: Array
+    slopes: Floats
     offset: float
     own: float
-    narrow: Array
-    wide: Array
+    narrow: Floats
+    wide: Floats
     gain: float
 
 
-def funnels_of(u: Array) -> Funnels | None:
+def funnels_of(u: Floats) -> Funnels | None:
     """Fitted to positions u (moves, chains, dim); None where there is no funnel.
 
     Fitted to those of every other chain, and judged by the others. Either coordinate of a banana is narrow at
@@ -232,14 +233,14 @@ def funnels_of(u: Array) -> Funnels | None:
     return Funnels(centre, sds, driven, slopes, offsets, data, narrow, wide)
 
 
-def fits_of(x: Array, judged: Array, drivers: Mapping[int, "Driver"]) -> list[Fit]:
+def fits_of(x: Floats, judged: Floats, drivers: Mapping[int, "Driver"]) -> list[Fit]:
     """Of coordinates by their drivers, those that gain."""
     others = [k for k in range(x.shape[1]) if k not in drivers]
     fits = [fitted(x, judged, i, driver, others) for i, driver in drivers.items()]
     return [fit for fit in fits if fit.gain > FUNNELS.gain]
 
 
-def thinned(x: Array) -> Array:
+def thinned(x: Floats) -> Floats:
     return x[:: -(-len(x) // FUNNELS.positions)]
 
 
@@ -249,13 +250,13 @@ class Ends(NamedTuple):
     (2, dim, dim): by end, by coordinate, by that whose end it is.
     """
 
-    x: Array
+    x: Floats
     places: NDArray[np.intp]
-    narrowing: Array
-    whole: Array
+    narrowing: Floats
+    whole: Floats
 
     @classmethod
-    def of(cls, x: Array) -> "Ends":
+    def of(cls, x: Floats) -> "Ends":
         n, dim = x.shape
         count, whole, order = max(int(FUNNELS.end * n), 1), precisions(x), np.argsort(x, axis=0)
         places, narrowing = np.array([order[:count], order[-count:]]), np.zeros((2, dim, dim))
@@ -297,7 +298,7 @@ def drivers_of(ends: Ends, never: set[int]) -> dict[int, Driver]:
     return {i: Driver(j, 1.0 if high[i, j] > low[i, j] else -1.0) for i, j in by.items()}
 
 
-def likely_drivers(x: Array, places: NDArray[np.intp]) -> list[int]:
+def likely_drivers(x: Floats, places: NDArray[np.intp]) -> list[int]:
     """The coordinates at whose ends others are narrow, or the log of their distance from their mean small."""
     dim = x.shape[1]
     if dim <= FUNNELS.most_drivers:
@@ -314,7 +315,7 @@ def likely_drivers(x: Array, places: NDArray[np.intp]) -> list[int]:
     return [int(k) for k in order[: FUNNELS.most_drivers]]
 
 
-def precisions(x: Array) -> Array:
+def precisions(x: Floats) -> Floats:
     """One over the variance of each coordinate (..., dim) of points x (..., n, dim) given all others,
     correlations shrunk.
     """
@@ -327,7 +328,7 @@ def precisions(x: Array) -> Array:
     return np.asarray(np.linalg.inv(covariance)[..., own, own])
 
 
-def what_the_others_follow(x: Array, narrow: Sequence[int], ends: Ends) -> list[int]:
+def what_the_others_follow(x: Floats, narrow: Sequence[int], ends: Ends) -> list[int]:
     """Of coordinates that are narrow given all others: those that stay, as the mean of a hierarchy's effects.
 
     One after the other, the one that leaves least of the others, until these are narrow given those.
@@ -351,13 +352,13 @@ def what_the_others_follow(x: Array, narrow: Sequence[int], ends: Ends) -> list[
     return stay
 
 
-def without(covariance: Array, k: int) -> Array:
+def without(covariance: Floats, k: int) -> Floats:
     """The covariance given coordinate k."""
     column = covariance[:, k]
     return np.asarray(covariance - np.outer(column, column) / max(covariance[k, k], 1e-12))
 
 
-def fitted(x: Array, judged: Array, i: int, driver: Driver, others: Sequence[int]) -> Fit:
+def fitted(x: Floats, judged: Floats, i: int, driver: Driver, others: Sequence[int]) -> Fit:
     """Coordinate i of x (n, dim) given its driver, by Fisher scoring, and judged by other positions.
 
     One driver after the other is added while the other positions gain.
@@ -384,14 +385,14 @@ def fitted(x: Array, judged: Array, i: int, driver: Driver, others: Sequence[int
     return fit_of(i, x.shape[1], drivers, features, best, gain)
 
 
-def gaussian_of(given: "DrivenCoordinate") -> tuple[Array, float]:
+def gaussian_of(given: "DrivenCoordinate") -> tuple[Floats, float]:
     """What a mean without squares leaves (n,), and its variance."""
     linear = given.wide[:, : -given.v.shape[1]]
     off = given.y - linear @ least_squares(linear, given.y, np.ones(len(given.y)))
     return off, float((off**2).mean())
 
 
-def sure(gains: Array) -> float:
+def sure(gains: Floats) -> float:
     """The mean gain less its error: where tails are heavy, a few positions gain or lose by chance."""
     return float(gains.mean() - FUNNELS.sure * gains.std() / np.sqrt(len(gains)))
 
@@ -407,7 +408,7 @@ def fit_of(
     return Fit(i, slopes, offset, float(np.exp(own)), narrow, wide, gain)
 
 
-def chosen_features(x: Array, i: int, driver: int, others: Sequence[int]) -> list[int]:
+def chosen_features(x: Floats, i: int, driver: int, others: Sequence[int]) -> list[int]:
     """Those of the others whose correlation with coordinate i is largest at an end of its driver."""
     rest = [k for k in others if k not in (driver, i)]
     if not rest:
@@ -418,7 +419,7 @@ def chosen_features(x: Array, i: int, driver: int, others: Sequence[int]) -> lis
     return [rest[k] for k in np.argsort(-sizes, kind="stable")[: FUNNELS.features]]
 
 
-def correlations(x: Array, i: int) -> Array:
+def correlations(x: Floats, i: int) -> Floats:
     """Those of coordinate i of x (n, dim) with each (dim,); 0 with one that is constant."""
     off = x - x.mean(axis=0)
     return np.asarray(
@@ -431,18 +432,18 @@ class DrivenCoordinate(NamedTuple):
     precision is the prior's are linear in: in the neck no driver moves it, else as in a banana.
     """
 
-    y: Array
-    v: Array
-    narrow: Array
-    wide: Array
+    y: Floats
+    v: Floats
+    narrow: Floats
+    wide: Floats
 
     @classmethod
-    def of(cls, x: Array, i: int, drivers: Sequence[int], features: Sequence[int]) -> "DrivenCoordinate":
+    def of(cls, x: Floats, i: int, drivers: Sequence[int], features: Sequence[int]) -> "DrivenCoordinate":
         narrow = np.concatenate([np.ones((len(x), 1)), x[:, features]], axis=1)
         v = x[:, drivers]
         return cls(x[:, i], v, narrow, np.concatenate([narrow, v, v**2], axis=1))
 
-    def terms(self, theta: Array) -> tuple[Array, Array, Array]:
+    def terms(self, theta: Floats) -> tuple[Floats, Floats, Floats]:
         """The precision (n,), the share of the prior in it, and the design (n, columns) of the mean."""
         prior = np.exp(np.clip(self.v @ theta[2:] + theta[1], -STEEPEST, STEEPEST))
         precision = np.exp(theta[0]) + prior
@@ -450,11 +451,11 @@ class DrivenCoordinate(NamedTuple):
         design = [self.narrow * share, product, self.wide * (1 - share)]
         return precision, share[:, 0], np.concatenate(design, axis=1)
 
-    def log_likelihoods(self, at: "Scored") -> Array:
+    def log_likelihoods(self, at: "Scored") -> Floats:
         precision, _, design = self.terms(at.theta)
         return np.asarray(0.5 * (np.log(precision) - precision * (self.y - design @ at.coefficients) ** 2))
 
-    def by_index(self, at: "Scored") -> Array:
+    def by_index(self, at: "Scored") -> Floats:
         """The slope (n,) of the log likelihood of each by q v + e."""
         precision, share, design = self.terms(at.theta)
         narrow = self.narrow.shape[1]
@@ -470,18 +471,18 @@ class Scored(NamedTuple):
     """The log likelihood a position, at logs of P, e and slopes, `theta`, and coefficients of the mean."""
 
     value: float
-    theta: Array
-    coefficients: Array
+    theta: Floats
+    coefficients: Floats
 
 
-def least_squares(design: Array, y: Array, weights: Array) -> Array:
+def least_squares(design: Floats, y: Floats, weights: Floats) -> Floats:
     weighted = design * weights[:, None]
     square = weighted.T @ design
     square.flat[:: len(square) + 1] += 1e-6 * square.trace() / len(square)
     return np.asarray(np.linalg.solve(square, weighted.T @ y))
 
 
-def scored(given: DrivenCoordinate, theta: Array) -> Scored:
+def scored(given: DrivenCoordinate, theta: Floats) -> Scored:
     """The maximum of the likelihood from theta, by Fisher scoring."""
     best, step = Scored(-np.inf, theta, np.zeros(0)), 1.0
     for _ in range(FUNNELS.steps):

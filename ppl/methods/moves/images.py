@@ -15,9 +15,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ppl.floats import Floats
 from ppl.kernel.advi.coordinates import Scaled
 from ppl.kernel.advi.gaussian import Gaussian
-from ppl.kernel.advi.target import Array, Forwarding, Target
+from ppl.kernel.advi.target import Forwarding, Target
 from ppl.methods.moves.labels import Indices, Labels, coordinates_of, equal, half_way, labels_of
 from ppl.methods.numerics.index_sets import distinct
 from ppl.records import dataclass, replace
@@ -75,7 +76,7 @@ class Images:
 
     components: tuple[Indices, ...]
     labels: tuple[Labels, ...]
-    toward: Array
+    toward: Floats
 
     @property
     def log_count(self) -> float:
@@ -97,7 +98,7 @@ class Images:
         return prod(factorial(each.size) for each in self.labels)
 
     @cached_property
-    def members(self) -> Array:
+    def members(self) -> Floats:
         """Whether each coordinate is of a component, (components, dim)."""
         flips = [flipped(len(self.toward), [own]) for own in self.components]
         return (1.0 - np.array(flips).reshape(-1, len(self.toward))) / 2
@@ -111,7 +112,7 @@ class Images:
             several |= np.any(of_label, axis=0).sum(axis=1) > 1
         return several
 
-    def image(self, u: Array, orders: Sequence[Indices], changes: NDArray[np.bool_]) -> Array:
+    def image(self, u: Floats, orders: Sequence[Indices], changes: NDArray[np.bool_]) -> Floats:
         """Those of u (n, dim) with labels in these orders (n, members), and the signs of components
         (n, components) changed.
         """
@@ -119,7 +120,7 @@ class Images:
             u = labels.ordered(u, order)
         return np.asarray((1.0 - 2.0 * (changes @ self.members)) * u)
 
-    def own(self, u: Array) -> tuple[list[Indices], NDArray[np.bool_]]:
+    def own(self, u: Floats) -> tuple[list[Indices], NDArray[np.bool_]]:
         """The orders (n, members) and changes of signs (n, components) that bring u (n, dim) where q is."""
         signs = np.zeros(len(self.components), dtype=bool)
         orders, changes, largest = self.nearest(u, signs)
@@ -132,7 +133,7 @@ class Images:
             changes, largest = np.where(better, other_changes, changes), np.maximum(total, largest)
         return orders, changes
 
-    def nearest(self, u: Array, signs: NDArray[np.bool_]) -> tuple[list[Indices], NDArray[np.bool_], Array]:
+    def nearest(self, u: Floats, signs: NDArray[np.bool_]) -> tuple[list[Indices], NDArray[np.bool_], Floats]:
         """The orders and changes of signs that bring u (n, dim) nearest to q, and the sum of products (n,).
 
         Components of several labels change their signs as `signs` (components,) say, before all others.
@@ -151,25 +152,25 @@ class Images:
         negative = np.where(changes & ~signs, products, 0.0)
         return orders, changes, parts.sum(axis=1) - 2 * negative.sum(axis=1)
 
-    def put_back(self, u: Array) -> Array:
+    def put_back(self, u: Floats) -> Floats:
         """The images of u (..., dim) that lie where q does."""
         flat = u.reshape(-1, u.shape[-1])
         return self.image(flat, *self.own(flat)).reshape(u.shape)
 
-    def are_own(self, u: Array) -> NDArray[np.bool_]:
+    def are_own(self, u: Floats) -> NDArray[np.bool_]:
         """Which of u (n, dim) lie where q does."""
         orders, changes = self.own(u)
         same = [(order == np.arange(order.shape[1])).all(axis=1) for order in orders]
         return np.asarray(np.all(same, axis=0) & ~changes.any(axis=1))
 
-    def at_random(self, u: Array, rng: np.random.Generator) -> Array:
+    def at_random(self, u: Floats, rng: np.random.Generator) -> Floats:
         """An image of each of u (n, dim), as many of one as of another."""
         n = len(u)
         orders = [labels.at_random(n, rng) for labels in self.labels]
         changes = [rng.permutation(n) % 2 == 1 for _ in self.components]
         return self.image(u, orders, np.array(changes, dtype=bool).reshape(-1, n).T)
 
-    def counted(self, u: Array, log_p: Array) -> Array:
+    def counted(self, u: Floats, log_p: Floats) -> Floats:
         """Log densities (n,) of the target at u (n, dim), as many times as there are images, or of none."""
         return np.where(self.are_own(u), log_p + self.log_count, -np.inf)
 
@@ -184,21 +185,21 @@ class OneImage(Forwarding):
     target: Target
     images: Images
 
-    def log_density(self, u: Array) -> float:
+    def log_density(self, u: Floats) -> float:
         return float(self.log_densities(u[None])[0])
 
-    def log_densities(self, us: Array) -> Array:
+    def log_densities(self, us: Floats) -> Floats:
         return self.images.counted(us, self.target.log_densities(us))
 
-    def log_density_gradient(self, u: Array) -> tuple[float, Array]:
+    def log_density_gradient(self, u: Floats) -> tuple[float, Floats]:
         value, slope = self.target.log_density_gradient(u)
         return value + self.images.log_count, slope
 
-    def log_density_gradients(self, us: Array) -> tuple[Array, Array]:
+    def log_density_gradients(self, us: Floats) -> tuple[Floats, Floats]:
         values, slopes = self.target.log_density_gradients(us)
         return values + self.images.log_count, slopes
 
-    def gradients_alone(self, us: Array) -> Array:
+    def gradients_alone(self, us: Floats) -> Floats:
         return self.target.gradients_alone(us)
 
     def for_many_points(self, points: int) -> "OneImage":
@@ -208,7 +209,7 @@ class OneImage(Forwarding):
         return replace(self, target=self.target.of_points(places))
 
 
-def put_back(target: Target, u: Array) -> Array:
+def put_back(target: Target, u: Floats) -> Floats:
     """Points u (..., dim) of a target, which may be scaled, in the image of q where it has images."""
     if isinstance(target, OneImage):
         return target.images.put_back(u)
@@ -240,7 +241,7 @@ def images_of(target: Target, q: Gaussian, rng: np.random.Generator) -> Images |
     return images
 
 
-def near_images(target: Target, q: Gaussian, images: Images | None, rng: np.random.Generator) -> list[Array]:
+def near_images(target: Target, q: Gaussian, images: Images | None, rng: np.random.Generator) -> list[Floats]:
     """Signs (dim,) with which the mean of q is near another mode, that is nearly, not exactly, its image.
 
     The density is about as high there, beyond a valley.
@@ -269,13 +270,13 @@ def near_images(target: Target, q: Gaussian, images: Images | None, rng: np.rand
     ]
 
 
-def sds_of(q: Gaussian) -> Array:
+def sds_of(q: Gaussian) -> Floats:
     """The standard deviation of each coordinate (dim,)."""
     factor = q.factor
     return np.abs(factor) if factor.ndim == 1 else np.sqrt(np.einsum("ij,ij->i", factor, factor))
 
 
-def are_beyond_valleys(target: Target, mean: Array, each: Array) -> NDArray[np.bool_]:
+def are_beyond_valleys(target: Target, mean: Floats, each: Floats) -> NDArray[np.bool_]:
     """Whether the log density falls and rises again on the ways to images of the mean by signs (images, dim).
 
     There may be mass; but an image on a slope is no mode, and the way up from there leads to q's own.
@@ -291,14 +292,14 @@ def are_beyond_valleys(target: Target, mean: Array, each: Array) -> NDArray[np.b
     return high
 
 
-def flips(dim: int, some: Indices) -> Array:
+def flips(dim: int, some: Indices) -> Floats:
     """The signs (some, dim) of images in which that of one coordinate is changed."""
     signs = np.ones((len(some), dim))
     signs[np.arange(len(some)), some] = -1.0
     return signs
 
 
-def changed(target: Target, mean: Array, component: Indices) -> Array:
+def changed(target: Target, mean: Floats, component: Indices) -> Floats:
     """The signs (dim,) of the image by a component, but for entries that are better as they are."""
     signs = flipped(len(mean), [component])
     each = np.tile(signs, (len(component), 1))
@@ -308,12 +309,12 @@ def changed(target: Target, mean: Array, component: Indices) -> Array:
     return signs
 
 
-def apart(q: Gaussian, sds: Array, components: list[Indices]) -> list[Indices]:
+def apart(q: Gaussian, sds: Floats, components: list[Indices]) -> list[Indices]:
     """Those in which q lies apart from its image."""
     return [each for each in components if half_distance(q, sds, each) >= IMAGES.distance]
 
 
-def with_either_sign(target: Target, u: Array, units: Array, most: float) -> Indices:
+def with_either_sign(target: Target, u: Floats, units: Floats, most: float) -> Indices:
     """Coordinates along which there is no slope above `most` where all of them are zero.
 
     A density that a change of their signs leaves as it is has none, wherever the others are. A coordinate
@@ -329,12 +330,12 @@ def with_either_sign(target: Target, u: Array, units: Array, most: float) -> Ind
     return np.zeros(0, dtype=np.intp)
 
 
-def half_distance(q: Gaussian, sds: Array, some: Indices) -> float:
+def half_distance(q: Gaussian, sds: Floats, some: Indices) -> float:
     """How far the mean of q lies from zero in some coordinates, in sds: half of the way to its image."""
     return half_way(q, sds, [(some[None], np.ones(1))])
 
 
-def components_of(target: Target, u: Array, units: Array, some: Indices, least: float) -> list[Indices]:
+def components_of(target: Target, u: Floats, units: Floats, some: Indices, least: float) -> list[Indices]:
     """Those coordinates in sets that change their signs together.
 
     Only in its own set does a coordinate that is not zero give another, which is, a slope.
@@ -356,7 +357,7 @@ def components_of(target: Target, u: Array, units: Array, some: Indices, least: 
     return components
 
 
-def invariant(target: Target, u: Array, components: list[Indices]) -> list[Indices]:
+def invariant(target: Target, u: Floats, components: list[Indices]) -> list[Indices]:
     """Those whose signs may be changed; what may not is one, if all of it may."""
     at = target.log_densities(u)
 
@@ -369,7 +370,7 @@ def invariant(target: Target, u: Array, components: list[Indices]) -> list[Indic
     return [*own, together] if together is not None and may(together) else own
 
 
-def flipped(dim: int, components: list[Indices]) -> Array:
+def flipped(dim: int, components: list[Indices]) -> Floats:
     """The signs (dim,) of an image in which those of some components are changed."""
     signs = np.ones(dim)
     for component in components:

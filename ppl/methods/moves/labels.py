@@ -13,8 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ppl.floats import Floats
 from ppl.kernel.advi.gaussian import Gaussian
-from ppl.kernel.advi.target import Array, Axis, Target
+from ppl.kernel.advi.target import Axis, Target
 from ppl.late import assignment
 from ppl.methods.numerics.index_sets import distinct
 
@@ -62,11 +63,11 @@ class Labels(NamedTuple):
         """The log of the number of orders, of which q has one and all that only differ within groups."""
         return log_factorial(self.size) - sum(map(log_factorial, np.bincount(self.groups)))
 
-    def entries(self, u: Array) -> list[Array]:
+    def entries(self, u: Floats) -> list[Floats]:
         """What members are made of at points u (n, dim), (n, members, others) along each axis."""
         return [np.asarray((axis.basis @ u[:, axis.at])[:, self.members]) for axis in self.axes]
 
-    def with_entries(self, u: Array, entries: Sequence[Array]) -> Array:
+    def with_entries(self, u: Floats, entries: Sequence[Floats]) -> Floats:
         """Points u (n, dim) with other entries."""
         changed = u.copy()
         for axis, own in zip(self.axes, entries, strict=True):
@@ -75,23 +76,23 @@ class Labels(NamedTuple):
             changed[:, axis.at] = axis.basis.T @ all_labels
         return changed
 
-    def ordered(self, u: Array, order: Indices) -> Array:
+    def ordered(self, u: Floats, order: Indices) -> Floats:
         """Points u (n, dim) with member `order[:, k]` (n, members) at place k."""
         return self.with_entries(
             u, [np.take_along_axis(own, order[..., None], axis=1) for own in self.entries(u)]
         )
 
-    def averaged(self, u: Array) -> Array:
+    def averaged(self, u: Floats) -> Floats:
         """Points u (n, dim) with members of one group equal."""
         same = self.groups[:, None] == self.groups
         return self.with_entries(u, [same / same.sum(axis=1, keepdims=True) @ own for own in self.entries(u)])
 
-    def products(self, u: Array, toward: Array) -> Array:
+    def products(self, u: Floats, toward: Floats) -> Floats:
         """Of `toward` (dim,) at each place with each member of u (n, dim), (n, places, members)."""
         pairs = zip(self.entries(toward[None]), self.entries(u), strict=True)
         return np.asarray(sum(place[0] @ own.transpose(0, 2, 1) for place, own in pairs))
 
-    def nearest(self, products: Array) -> Indices:
+    def nearest(self, products: Floats) -> Indices:
         """The orders (n, places) with the largest sum of products, within a group as they are."""
         best = [assignment.linear_sum_assignment(each, maximize=True)[1] for each in products]
         order = np.array(best, dtype=np.intp).reshape(products.shape[:2])
@@ -114,7 +115,7 @@ def log_factorial(count: int) -> float:
 
 
 def labels_of(
-    target: Target, q: Gaussian, sds: Array, u: Array, components: Sequence[Indices]
+    target: Target, q: Gaussian, sds: Floats, u: Floats, components: Sequence[Indices]
 ) -> Iterator[Labels]:
     """Labels that do not all overlap under q; u (n, dim) are points at which densities are compared.
 
@@ -152,7 +153,7 @@ def sets_of_axes(target: Target, components: Sequence[Indices]) -> Iterator[tupl
 
 
 def exchangeable(
-    target: Target, axes: tuple[Axis, ...], sds: Array, u: Array, at: Array
+    target: Target, axes: tuple[Axis, ...], sds: Floats, u: Floats, at: Floats
 ) -> Iterator[Indices]:
     """Classes of at least two labels that may change places at u (n, dim), of log densities `at` (n,)."""
     size = len(axes[0].basis)
@@ -171,20 +172,20 @@ def exchangeable(
             yield np.append(first, alike)
 
 
-def may_change(target: Target, labels: Labels, j: int, k: int, u: Array, at: Array) -> bool:
+def may_change(target: Target, labels: Labels, j: int, k: int, u: Floats, at: Floats) -> bool:
     """Whether labels j and k in each other's place leave the log densities `at` (n,) of u (n, dim)."""
     order = np.tile(labels.members, (len(u), 1))
     order[:, [j, k]] = k, j
     return equal(target, labels.ordered(u, order), at)
 
 
-def equal(target: Target, images: Array, at: Array) -> bool:
+def equal(target: Target, images: Floats, at: Floats) -> bool:
     """Whether images (n, dim) of points have the log densities (n,) of these."""
     there = target.log_densities(images)
     return bool((np.abs(there - at) <= EXCHANGES.rounding * (1 + np.abs(at))).all())
 
 
-def overlapping(q: Gaussian, sds: Array, axes: Sequence[Axis], members: Indices) -> Indices:
+def overlapping(q: Gaussian, sds: Floats, axes: Sequence[Axis], members: Indices) -> Indices:
     """Groups (members,) of those between which q does not lie apart, numbered from 0."""
     groups = np.arange(len(members))
     for j, k in combinations(range(len(members)), 2):
@@ -194,7 +195,7 @@ def overlapping(q: Gaussian, sds: Array, axes: Sequence[Axis], members: Indices)
     return np.searchsorted(distinct(groups), groups)
 
 
-def half_way(q: Gaussian, sds: Array, ways: Sequence[tuple[Indices, Array]]) -> float:
+def half_way(q: Gaussian, sds: Floats, ways: Sequence[tuple[Indices, Floats]]) -> float:
     """How far the mean of q lies from zero along ways: coordinates (width, others), their shares (width,)."""
     mean = np.concatenate([way @ q.mean[at] for at, way in ways])
     if q.factor.ndim == 1:

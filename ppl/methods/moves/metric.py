@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ppl.kernel.advi.target import Array
+from ppl.floats import Floats
 from ppl.kernel.advi.triangular import cholesky
 
 CORRELATED_DIMENSIONS = 200
@@ -11,7 +11,7 @@ correlations, and products with a matrix would cost more than the target.
 """
 
 
-def metric_of(u: Array) -> Array:
+def metric_of(u: Floats) -> Floats:
     """A Cholesky factor of the covariance of u (n, dim), its correlations shrunk by dim / (dim + n).
 
     In more than `CORRELATED_DIMENSIONS` dimensions only the sds (dim,).

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.kernel.advi.target import Array
+from ppl.floats import Floats
 from ppl.late import special
 from ppl.methods.numerics.index_sets import distinct
 from ppl.methods.numerics.quantiles import quantiles
@@ -42,12 +42,12 @@ NUMBERS_COMPARED = 2**22
 class MoveStage(NamedTuple):
     """Positions u (moves, chains, dim) after each move, their log densities and modes (moves, chains)."""
 
-    u: Array
-    log_p: Array
+    u: Floats
+    log_p: Floats
     mode: NDArray[np.intp]
 
     @property
-    def draws(self) -> Array:
+    def draws(self) -> Floats:
         """All positions (moves * chains, dim)."""
         return self.u.reshape(-1, self.u.shape[-1])
 
@@ -66,9 +66,9 @@ class Mixing(NamedTuple):
     the chains (chains,) that were most of the time where the others seldom are.
     """
 
-    drift: Array
-    apart: Array
-    effective: Array
+    drift: Floats
+    apart: Floats
+    effective: Floats
     drift_of_log_p: float
     stays: NDArray[np.bool_] = np.zeros(0, dtype=bool)
 
@@ -99,7 +99,7 @@ def compare(before: MoveStage, after: MoveStage) -> Mixing:
     return Mixing(drift, apart, effective, drift_of_log_p, np.any(stays, axis=0))
 
 
-def about_modes(u: Array, mode: NDArray[np.intp]) -> Array:
+def about_modes(u: Floats, mode: NDArray[np.intp]) -> Floats:
     """Positions u (..., dim) less the mean of those of their mode (...,), where there are several."""
     if not mode.any():
         return u
@@ -115,7 +115,7 @@ def standard_errors_by_chance(looks: int) -> float:
     return float(-special.ndtri(FALSE_DRIFTS / (2 * looks)))
 
 
-def _compared(both: Array, first: int, looks: int) -> tuple[Array, Array, Array, NDArray[np.bool_]]:
+def _compared(both: Floats, first: int, looks: int) -> tuple[Floats, Floats, Floats, NDArray[np.bool_]]:
     """Drift, apart, effective sizes of some coordinates, chains that stay; the first moves are earlier."""
     before, after, most = both[:first], both[first:], standard_errors_by_chance(looks)
     centre, sds = both.mean(axis=(0, 1)), both.std(axis=(0, 1))
@@ -124,7 +124,7 @@ def _compared(both: Array, first: int, looks: int) -> tuple[Array, Array, Array,
     shares = [TAIL_MASS, 1 - TAIL_MASS, END_MASS, 1 - END_MASS]
     low, high, lowest, highest = quantiles(ranked, shares)
 
-    def means(u: Array) -> Array:
+    def means(u: Floats) -> Floats:
         """Of each statistic by chain, (4, chains, coordinates)."""
         z = (u - centre) / sds
         return np.array(
@@ -145,8 +145,8 @@ def _compared(both: Array, first: int, looks: int) -> tuple[Array, Array, Array,
 
 
 def left_behind(
-    both: Array, lowest: Array, highest: Array, effective: Array, looks: int
-) -> tuple[Array, NDArray[np.bool_]]:
+    both: Floats, lowest: Floats, highest: Floats, effective: Floats, looks: int
+) -> tuple[Floats, NDArray[np.bool_]]:
     """How far chains move a quantile, in sds, that never left the end of a tail, where they began; and which
     were there for longer than chains are, by chance, that are worth as many draws as most.
 
@@ -167,12 +167,12 @@ def left_behind(
     return np.asarray(TAIL_SDS * always.mean(axis=0)), np.asarray(stays)
 
 
-def beyond_noise(difference: Array, variance: Array, most: float) -> Array:
+def beyond_noise(difference: Floats, variance: Floats, most: float) -> Floats:
     """By how much differences are larger than so many of their standard errors."""
     return np.maximum(0.0, np.abs(difference) - most * np.sqrt(variance))
 
 
-def effective_sizes(means: Array, both: Array, low: Array, high: Array) -> Array:
+def effective_sizes(means: Floats, both: Floats, low: Floats, high: Floats) -> Floats:
     """The independent draws that the chains are worth for the mean and both tails, (3, coordinates).
 
     The variance of a statistic over that of its mean over all chains, whose means (3, chains, coordinates)
@@ -186,7 +186,7 @@ def effective_sizes(means: Array, both: Array, low: Array, high: Array) -> Array
     return np.asarray(np.minimum(sizes, most))
 
 
-def _drift_of_log_p(before: Array, after: Array, most: float) -> float:
+def _drift_of_log_p(before: Floats, after: Floats, most: float) -> float:
     """Of the log density, in its sds."""
     change = after.mean(axis=0) - before.mean(axis=0)
     sd = np.concatenate([before, after]).std()

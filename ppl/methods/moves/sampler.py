@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ppl.floats import Floats
 from ppl.kernel.advi.coordinates import rescaled
-from ppl.kernel.advi.target import Array, Target
+from ppl.kernel.advi.target import Target
 from ppl.kernel.advi.triangular import diagonal_of, inverse_of, times
 from ppl.methods.moves.funnels import FUNNELS, Funnels, InFunnels, funnels_of, unscaled
 from ppl.methods.moves.images import put_back
@@ -62,17 +63,17 @@ class Adapted(NamedTuple):
     `centres` (modes, dim) are those of the modes that the chains are about.
     """
 
-    u: Array
-    centres: Array
+    u: Floats
+    centres: Floats
     step: float
-    factor: Array
+    factor: Floats
 
 
 class ChainPositions(NamedTuple):
     """Positions u (moves, chains, dim) after each move, and their log densities (moves, chains)."""
 
-    u: Array
-    log_p: Array
+    u: Floats
+    log_p: Floats
 
 
 CARRIED = (
@@ -82,7 +83,7 @@ CARRIED = (
 """What a sampler carries from stage to stage, beside its generator."""
 
 
-def all_of(u: Array) -> Array:
+def all_of(u: Floats) -> Floats:
     """Positions (n, dim) of all chains."""
     return u.reshape(-1, u.shape[-1])
 
@@ -101,18 +102,18 @@ class Sampler:
     target: Target
     chains: Chains
     rng: np.random.Generator
-    residuals: Callable[[Array], Array] = all_of
+    residuals: Callable[[Floats], Floats] = all_of
     straightens: bool = False
     acceptance: float = SAMPLER.acceptance
     step: float = field(init=False)
     funnels: Funnels | None = field(init=False, default=None)
-    metric: Array = field(init=False)
+    metric: Floats = field(init=False)
     last: Move = field(init=False)
     divergent: float = 0.0
     gradients: int = 0
     moves: int = 0
     straight_moves: int = 0
-    recent: Array = field(init=False)
+    recent: Floats = field(init=False)
 
     def __post_init__(self) -> None:
         """Raises LinAlgError where the chains have no spread."""
@@ -125,9 +126,9 @@ class Sampler:
     def at(
         cls,
         target: Target,
-        u: Array,
+        u: Floats,
         rng: np.random.Generator,
-        residuals: Callable[[Array], Array] = all_of,
+        residuals: Callable[[Floats], Floats] = all_of,
     ) -> "Sampler":
         """Chains at u (n, dim)."""
         return cls(target, chains_at(target, u), rng, residuals)
@@ -154,7 +155,7 @@ class Sampler:
         chains, change = chains.rescaled(factor, inverse), float(np.log(diagonal_of(factor)).sum())
         every = 1 + moves * chains.u.size // SAMPLER.most_stored
         mean = SAMPLER.first_trajectory if self.moves < SAMPLER.first_moves else SAMPLER.trajectory
-        u, log_p, self.divergent = list[Array](), list[Array](), 0.0
+        u, log_p, self.divergent = list[Floats](), list[Floats](), 0.0
         for number in range(1, moves + 1):
             length = mean * self.rng.uniform(1 - SAMPLER.jitter, 1 + SAMPLER.jitter)
             count = int(np.clip(np.ceil(length / self.step), 1, SAMPLER.most_steps))
@@ -177,7 +178,7 @@ class Sampler:
             self.learn(positions.u)
         return positions
 
-    def learn(self, u: Array) -> None:
+    def learn(self, u: Floats) -> None:
         """Funnels and the metric of positions u (moves, chains, dim)."""
         if self.straightens:
             some = u[:: -(-u[..., 0].size // (2 * FUNNELS.positions))]

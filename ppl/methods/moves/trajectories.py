@@ -10,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.kernel.advi.target import Array, Target
+from ppl.floats import Floats
+from ppl.kernel.advi.target import Target
 from ppl.kernel.advi.triangular import diagonal_of, times, transposed_times
 
 
@@ -44,15 +45,15 @@ class Chains(NamedTuple):
     Where the target has no density its logarithm is -inf and its gradient is taken as zero.
     """
 
-    u: Array
-    log_p: Array
-    slope: Array
+    u: Floats
+    log_p: Floats
+    slope: Floats
 
     def at(self, places: NDArray[np.intp]) -> "Chains":
         """Those chains."""
         return Chains(*(part[places] for part in self))
 
-    def rescaled(self, factor: Array, inverse: Array) -> "Chains":
+    def rescaled(self, factor: Floats, inverse: Floats) -> "Chains":
         """The same over x, where u = factor x and x = inverse u, for lower-triangular matrices (dim, dim)
         or their diagonals."""
         change = float(np.log(diagonal_of(factor)).sum())
@@ -69,7 +70,7 @@ class Chains(NamedTuple):
         return Chains(*map(np.where, which, by, self))
 
 
-def chains_at(target: Target, u: Array) -> Chains:
+def chains_at(target: Target, u: Floats) -> Chains:
     """Chains that begin at u (n, dim)."""
     log_p, slope = target.log_density_gradients(u)
     bad = ~(np.isfinite(log_p) & np.isfinite(slope).all(axis=1))
@@ -81,11 +82,11 @@ class Trajectory(NamedTuple):
     0: the loss of energy."""
 
     end: Chains
-    momentum: Array
-    log_chance: Array
+    momentum: Floats
+    log_chance: Floats
 
 
-def trajectories(target: Target, chains: Chains, momentum: Array, steps: Array, count: int) -> Trajectory:
+def trajectories(target: Target, chains: Chains, momentum: Floats, steps: Floats, count: int) -> Trajectory:
     """`count` leapfrog steps of sizes `steps` (n, 1), in coordinates that are uncorrelated, of sd about 1."""
     u, ahead = chains.u, momentum + 0.5 * steps * chains.slope
     for _ in range(count - 1):
@@ -98,7 +99,7 @@ def trajectories(target: Target, chains: Chains, momentum: Array, steps: Array, 
     return Trajectory(end, ahead, np.where(np.isnan(loss), -np.inf, loss))
 
 
-def _slope_alone(target: Target, u: Array) -> Array:
+def _slope_alone(target: Target, u: Floats) -> Floats:
     """Gradients on the way, where no density is asked for."""
     slope = target.gradients_alone(u)
     return np.where(np.isfinite(slope).all(axis=1, keepdims=True), slope, 0.0)
@@ -113,9 +114,9 @@ class Move(NamedTuple):
     """
 
     chains: Chains
-    chance: Array
-    steps: Array
-    energy: Array
+    chance: Floats
+    steps: Floats
+    energy: Floats
     divergent: NDArray[np.bool_]
     length: int
     gradients: int
@@ -150,12 +151,12 @@ def move(target: Target, chains: Chains, step: float, count: int, rng: np.random
 def _shorter(
     target: Target,
     chains: Chains,
-    momentum: Array,
-    steps: Array,
-    loss: Array,
+    momentum: Floats,
+    steps: Floats,
+    loss: Floats,
     count: int,
     rng: np.random.Generator,
-) -> tuple[Chains, Array, NDArray[np.bool_]]:
+) -> tuple[Chains, Floats, NDArray[np.bool_]]:
     """Chains whose trajectories ended in that loss, moved with a shorter step, or left; the loss of energy
     (n,), and which diverged.
 
