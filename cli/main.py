@@ -132,9 +132,9 @@ def _run(argv: list[str] | None) -> None:
         sys.exit(Exit.REFUSED)
     except (InferenceError, DataError) as error:
         status = Exit.FAILED if isinstance(error, InferenceError) else Exit.REFUSED
-        _exit(status, wrapped(f"ppl: error {error.code}: {error}"), error)
+        _exit(status, wrapped(f"ppl: error {error.code}: {error.in_shell}"), error)
     except PPLError as error:
-        _exit(Exit.REFUSED, wrapped(f"ppl: {error}"), error)
+        _exit(Exit.REFUSED, wrapped(f"ppl: {error.in_shell}"), error)
     except BrokenPipeError:
         sys.stderr.close()  # the reader of our output has gone: nothing is left to say it to
         sys.exit(Exit.REFUSED)

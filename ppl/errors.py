@@ -28,6 +28,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ppl.advice import Sentence, in_python, in_shell
 from ppl.printable import printable
 from ppl.records import dataclass
 from ppl.source import Span
@@ -38,7 +39,7 @@ MOST_ERRORS = 20
 
 
 class PPLError(Exception):
-    """Base of every error a user can cause.
+    """Base of every error a user can cause; its text names settings as Python does, `in_shell` as options.
 
     Example:
         >>> try:
@@ -48,8 +49,9 @@ class PPLError(Exception):
         InferenceError
     """
 
-    def __init__(self, message: str):
-        super().__init__(printable(message))
+    def __init__(self, message: Sentence):
+        self.in_shell = printable(in_shell(message))
+        super().__init__(printable(in_python(message)))
 
     def __reduce__(self) -> Any:
         """Errors go from process to process, whatever their constructors take."""
@@ -163,9 +165,14 @@ class DataError(PPLError):
         y
     """
 
-    def __init__(self, message: str, variable: str | None = None, code: str = "PPL900"):
-        self.message, self.variable, self.code = printable(message), variable, code
+    def __init__(self, message: Sentence, variable: str | None = None, code: str = "PPL900"):
+        self.variable, self.code = variable, code
         super().__init__(message)
+
+    @property
+    def message(self) -> str:
+        """The text of the error."""
+        return str(self.args[0])
 
 
 class InferenceError(PPLError):
@@ -179,7 +186,7 @@ class InferenceError(PPLError):
         iter = 0 is out of range; expected an integer of at least 1.
     """
 
-    def __init__(self, message: str, code: str = "PPL970"):
+    def __init__(self, message: Sentence, code: str = "PPL970"):
         self.code = code
         super().__init__(message)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ppl.advice import Advice
 from ppl.density.log_density import LogDensity
 from ppl.density.updated import positions
 from ppl.errors import DataError
@@ -88,8 +89,12 @@ def _warm(posterior: LogDensity, path: Path, record: Mapping[str, Any], whole: b
     transform = positive_transform(posterior.model)
     if record["positive_transform"] != transform:
         raise DataError(
-            f"{path} was fitted with the positive transform {record['positive_transform']}, not {transform}; "
-            f"choose that one (--positive-transform {record['positive_transform']})."
+            (
+                f"{path} was fitted with the positive transform {record['positive_transform']}, not "
+                f"{transform}; choose that one (",
+                Advice("positive_transform", record["positive_transform"]),
+                ").",
+            )
         )
     begun = Warm(*approximation(record, len(mine)))
     if whole and not np.isfinite(posterior.log_density(begun.mean)):

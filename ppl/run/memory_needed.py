@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from ppl.advice import Advice, Sentence, parts_of
 from ppl.density.problem import Extent
 from ppl.errors import InferenceError
 from ppl.memory import ARRAY_SIZES, available, in_bytes, out_of_memory
@@ -67,11 +68,12 @@ def require_memory(extent: Extent, settings: Settings) -> None:
     numbers = numbers_of(extent, settings)
     draws = f"{settings.draws} draws of {_columns(extent)}"
     if matrices * dim**2 > numbers / 2:
-        advice = "Mean-field and low-rank need no matrix of all parameters: --algorithm meanfield."
+        meanfield = Advice("algorithm", "meanfield")
+        advice: Sentence = "Mean-field and low-rank need no matrix of all parameters: ", meanfield, "."
     elif settings.runs > settings.draws:
-        advice = f"Use fewer runs than {settings.runs} (--runs)."
+        advice = f"Use fewer runs than {settings.runs} (", Advice("runs"), ")."
     else:
-        advice = _fewer(settings.draws, " (--draws)")
+        advice = _fewer(settings.draws, " (", Advice("draws"), ")")
     what = "A fit" if settings.runs == 1 else f"The best of {settings.runs} fits"
     size = f"{dim} unconstrained parameters, with {draws},"
     refuse_if_larger(numbers, f"{what} by {settings.algorithm} of {size}", advice)
@@ -81,11 +83,11 @@ def require_memory_of_chains(extent: Extent, settings: SampleSettings) -> None:
     """Refuse chains of NUTS that would take more memory than there is; see `require_memory`."""
     chains, draws = settings.num_chains, settings.num_warmup + settings.num_samples
     if chains > draws:
-        advice = f"Use fewer chains than {chains} (--num-chains)."
+        advice: Sentence = f"Use fewer chains than {chains} (", Advice("num_chains"), ")."
     elif settings.num_warmup > settings.num_samples:
-        advice = f"Use fewer warmup iterations than {settings.num_warmup} (--num-warmup)."
+        advice = f"Use fewer warmup iterations than {settings.num_warmup} (", Advice("num_warmup"), ")."
     else:
-        advice = _fewer(settings.num_samples, " (--num-samples)")
+        advice = _fewer(settings.num_samples, " (", Advice("num_samples"), ")")
     what = f"{chains} chain{'s' * (chains > 1)} of {settings.num_warmup} and {settings.num_samples} draws"
     refuse_if_larger(
         numbers_of_chains(extent, settings),
@@ -103,11 +105,11 @@ def require_memory_of_rows(extent: Extent, rows: int) -> None:
 def require_memory_of_simulations(simulations: int, columns: int) -> None:
     """Refuse so many simulations where there is no memory for their ranks; see `require_memory`."""
     numbers = simulations * (MEMORY_NEEDED.copies * columns + MEMORY_NEEDED.of_a_row)
-    advice = "A thousand simulations are enough for most questions (--simulations)."
+    advice = "A thousand simulations are enough for most questions (", Advice("simulations"), ")."
     refuse_if_larger(numbers, f"A table of the ranks of {simulations} simulations", advice)
 
 
-def refuse_if_larger(numbers: int, what: str, advice: str) -> None:
+def refuse_if_larger(numbers: int, what: str, advice: Sentence) -> None:
     """Refuse what needs the memory of so many numbers where there is less.
 
     Raises:
@@ -116,7 +118,10 @@ def refuse_if_larger(numbers: int, what: str, advice: str) -> None:
     needed = ARRAY_SIZES.number * numbers
     if numbers > ARRAY_SIZES.unchecked and (there := available()) < needed:
         raise InferenceError(
-            f"{what} needs about {in_bytes(needed)} of memory, and {in_bytes(there)} are free.\n{advice}",
+            (
+                f"{what} needs about {in_bytes(needed)} of memory, and {in_bytes(there)} are free.\n",
+                *parts_of(advice),
+            ),
             "PPL977",
         )
 
@@ -152,5 +157,5 @@ def _columns(extent: Extent) -> str:
     return f"{extent.columns} columns{most}"
 
 
-def _fewer(draws: int, option: str = "") -> str:
-    return f"Use fewer draws than {draws}{option}, or remove variables that need not be written."
+def _fewer(draws: int, *setting: str | Advice) -> Sentence:
+    return f"Use fewer draws than {draws}", *setting, ", or remove variables that need not be written."

@@ -15,8 +15,8 @@ SHORT = {"iter": 200, "draws": 50, "elbo_samples": 50}
 pytestmark = pytest.mark.filterwarnings("ignore::ppl.PoorFitWarning")
 NAMES = ("eight_schools", "linear_regression", "logistic_regression")
 BELOW = (
-    "arrays cache errors files floats grammar kernel late memory printable records scalars source spelling"
-    " stdlib types"
+    "advice arrays cache errors files floats grammar kernel late memory printable records scalars source "
+    "spelling stdlib types"
 ).split()
 ALONE = f"""
 import json, sys

@@ -77,8 +77,8 @@ def test_a_point_has_no_verdict():
 
 def test_the_advice_is_the_next_thing_to_try():
     narrow = judged(q_sd=0.5)
-    assert "--correct" in narrow.sentence(NAMES) and "--runs" in narrow.sentence(NAMES, ["--correct"])
-    assert "Reparameterise" in narrow.sentence(NAMES, ["--correct", "--runs"])
+    assert "--correct" in narrow.sentence(NAMES) and "--runs" in narrow.sentence(NAMES, ["correct"])
+    assert "Reparameterise" in narrow.sentence(NAMES, ["correct", "runs"])
     assert judged().sentence(NAMES).endswith("(effective sample size of 4000 weighted draws of q: 4000).")
 
 

@@ -494,17 +494,17 @@ def test_the_sentence_is_the_level_why_and_the_next_step(known, words):
     assert replace(PLAIN, **known).sentence(NAMES) == f"Verdict: {words}"
 
 
-# What is known, the options in force, and the step that is left to try.
+# What is known, the settings in force, and the step that is left to try.
 STEPS = [
-    ({"khat": 0.7}, ["--correct"], RUNS),
-    ({"khat": 0.7}, ["--correct", "--runs"], f"{PROGRAM}"),
-    ({"khat": 0.7, **shifts_of(0.0, 0.0, 0.3)}, ["--correct", "--runs"], f"Reparameterise theta{OTHERWISE}"),
-    ({"khat": 0.7}, ["--runs"], CORRECT),
-    (modes(mode()), ["--correct"], ONE_MODE),
-    (moved(**modes(mode())), ["--correct", "--runs"], ONE_MODE),
-    (moved(elbo_se=3.0), ["--runs"], PROPER),
-    (moved(**tails(0.9)), ["--correct", "--runs"], QUANTILES),
-    (moved(effective=(300.0,)), ["--correct"], f"{PROGRAM}"),
+    ({"khat": 0.7}, ["correct"], RUNS),
+    ({"khat": 0.7}, ["correct", "runs"], f"{PROGRAM}"),
+    ({"khat": 0.7, **shifts_of(0.0, 0.0, 0.3)}, ["correct", "runs"], f"Reparameterise theta{OTHERWISE}"),
+    ({"khat": 0.7}, ["runs"], CORRECT),
+    (modes(mode()), ["correct"], ONE_MODE),
+    (moved(**modes(mode())), ["correct", "runs"], ONE_MODE),
+    (moved(elbo_se=3.0), ["runs"], PROPER),
+    (moved(**tails(0.9)), ["correct", "runs"], QUANTILES),
+    (moved(effective=(300.0,)), ["correct"], f"{PROGRAM}"),
 ]
 
 
@@ -514,7 +514,7 @@ def test_the_step_is_one_that_is_not_in_force(known, in_force, step):
 
 
 def test_where_all_steps_are_in_force_none_is_advised():
-    whole = replace(PLAIN, khat=0.5).sentence(NAMES, ["--correct"])
+    whole = replace(PLAIN, khat=0.5).sentence(NAMES, ["correct"])
     assert whole.endswith("(k-hat 0.50).") and "Ask" not in whole
 
 

@@ -182,7 +182,7 @@ def likelihood(outcome, rows, data=None, first=1):
         (
             [("x", 3), ("y", 3)],
             [("y", 3)],
-            "a has x, y; b has y. Choose an outcome that both have, y: --outcome",
+            "a has x, y; b has y. Choose an outcome that both have, y: outcome",
         ),
         ([("y", 3)], [("log_y", 3)], "a has y; b has log_y. Write the models for the same variable"),
         ([("x", 3), ("y", 3)], [("", 3)], r"a has x, y; b has \(a log_lik that names none\)"),

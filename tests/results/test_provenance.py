@@ -9,12 +9,13 @@ import pytest
 from laws.toy import Toy
 
 import ppl
+from ppl.advice import Advice, in_python, in_shell
 from ppl.cmdstan.job import Job
 from ppl.cmdstan.methods import variational as method
 from ppl.errors import DataError
-from ppl.methods.diagnose.advice import in_python
 from ppl.methods.diagnose.spread import Spread
 from ppl.methods.diagnose.verdict import Level
+from ppl.methods.diagnose.verdict_rules import DRAWS, OTHER_FORM, RUNS
 from ppl.results.files.config import Config
 from ppl.results.files.formats import save_draws
 from ppl.results.files.provenance import Provenance, read_entries, worst_of
@@ -62,15 +63,15 @@ def test_advice_is_by_settings_in_python_and_by_options_in_files(toy):
     assert fit.provenance.judgement.endswith("omit --algorithm, or add --correct.")
 
 
-@pytest.mark.parametrize(("option", "setting"), [
-    ("Compare independent runs: --runs 4.", "Compare independent runs: runs=4."),
-    ("Use more draws (--draws).", "Use more draws (draws)."),
-    ("(--move); this takes longer", "(move=True); this takes longer"),
-    ("--resume continues from where it was", "resume=True continues from where it was"),
-    ("or sample: `ppl sample`.", "or sample: `posterior.sample()`."),
+@pytest.mark.parametrize(("step", "option", "setting"), [
+    (RUNS, "Compare independent runs: --runs 4.", "Compare independent runs: runs=4."),
+    (DRAWS, "Use more draws (--draws).", "Use more draws (draws)."),
+    (OTHER_FORM[0][1:], "`ppl sample`.", "`posterior.sample()`."),
+    (("Use ", Advice("positive_transform", "softplus")), "Use --positive-transform softplus",
+     'Use positive_transform="softplus"'),
 ])  # fmt: skip
-def test_options_as_settings(option, setting):
-    assert in_python(option) == setting
+def test_settings_in_the_words_of_each_reader(step, option, setting):
+    assert (in_shell(step), in_python(step)) == (option, setting)
 
 
 def test_a_file_that_says_less_says_nothing():

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl import html
+from ppl.advice import Words, in_python, in_shell, values_of
 from ppl.floats import Floats
 from ppl.kernel.advi.elbo import Elbo
 from ppl.kernel.advi.outcome import Outcome
@@ -16,7 +17,7 @@ from ppl.methods.diagnose.diagnostics import Trend, khat_of_means
 from ppl.methods.diagnose.level import Level
 from ppl.methods.diagnose.psis import WeightedDraws, khat_threshold
 from ppl.methods.diagnose.quality import Quality
-from ppl.methods.diagnose.verdict_rules import VERDICT, findings
+from ppl.methods.diagnose.verdict_rules import VERDICT, CoordinateName, Finding, findings
 from ppl.methods.numerics.quantiles import quantiles
 
 
@@ -29,30 +30,34 @@ class Verdict(Quality):
 
     def _repr_html_(self) -> str:
         names = [f"coordinate {k + 1}" for k in range(self.khats.size)]
-        return html.judged(self.level, self.sentence(names)) + html.paragraph(self.details(names))
+        return html.judged(self.level, self.sentence(names, words=in_python)) + html.paragraph(
+            self.details(names)
+        )
 
     @property
     def level(self) -> Level:
         """The worst of what is found against the fit; good where nothing is."""
-        if not self.khats.size:  # no parameters: there is nothing to be wrong about
-            return Level.GOOD
-        against = findings(self)
-        return against[0].level if against else Level.GOOD
+        return next((finding.level for finding in self._findings(str)), Level.GOOD)
 
-    def sentence(self, names: Sequence[str], in_force: Collection[str] = ()) -> str:
-        """The level, why, and the next thing to try; `names` (dim,) are those of the coordinates.
+    def _findings(self, name: CoordinateName) -> list[Finding]:
+        """All that stands against the fit, the worst first; without parameters there is nothing."""
+        return findings(self, name) if self.khats.size else []
 
-        `in_force` names the options that need not be advised, as they were given.
-        """
+    def sentence(self, names: Sequence[str], in_force: Collection[str] = (), words: Words = in_shell) -> str:
+        """The reason, and the next thing to try that does not set what is `in_force` already."""
+        worst = self._findings(lambda k: names[k])[:1]
+        steps = [step for each in worst for step in each.steps if not values_of(step).keys() & in_force]
+        return " ".join([self.reason(names), *map(words, steps[:1])])
+
+    def reason(self, names: Sequence[str]) -> str:
+        """The level and why; `names` (dim,) are those of the coordinates."""
         if not self.khats.size:
             return "Verdict: good: the program has no parameters."
-        against = findings(self, lambda k: names[k])
+        against = self._findings(lambda k: names[k])
         if not against:
             runs = self.spread and f"; {self.spread.runs} runs agree (largest R-hat {self.spread.rhat:.2f})"
             return f"Verdict: good: {self._how()}{runs or ''}."
-        worst = against[0]
-        steps = [step.words for step in worst.steps if step.option not in in_force]
-        return " ".join([f"Verdict: {worst.level.value}: {worst.why}.", *steps[:1]])
+        return f"Verdict: {against[0].level.value}: {against[0].why}."
 
     def _how(self) -> str:
         """Why the draws of a good fit are believed."""
@@ -72,7 +77,7 @@ class Verdict(Quality):
 
     def details(self, names: Sequence[str]) -> str:
         """The numbers behind the sentence: of q, of the moves, of the trace, of other runs."""
-        others = [f"Also: {finding.why}." for finding in findings(self, lambda k: names[k])[1:]]
+        others = [f"Also: {finding.why}." for finding in self._findings(lambda k: names[k])[1:]]
         of_search = [self._of_trend(), self._of_spread(names), self._of_updates()]
         return " ".join(filter(None, [*others, self._of_q(), self._of_moves(), *of_search]))
 

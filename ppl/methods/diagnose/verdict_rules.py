@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ppl.advice import Advice, Call, Sentence
 from ppl.errors import first_few
 from ppl.floats import Floats
 from ppl.kernel.advi.outcome import Ending
@@ -86,43 +87,34 @@ WEIGHTED = (DrawSource.RESAMPLED, DrawSource.NESTED)
 CoordinateName = Callable[[int], str]
 
 
-class NextStep(NamedTuple):
-    """Something to try, and the option that would be in force where it has been tried, "" for none."""
-
-    option: str
-    words: str
-
-
 class Finding(NamedTuple):
     """The level a fit can have at most, why (a clause), and what to try: the first that is not in force."""
 
     level: Level
     why: str
-    steps: tuple[NextStep, ...]
+    steps: tuple[Sentence, ...]
 
 
-RUNS = NextStep("--runs", "Compare independent runs: --runs 4.")
-MOVED = NextStep("--move", "Move the draws until they are stationary (--move); this takes longer.")
-DRAWS = NextStep("", "Use more draws (--draws).")
-ONE_MODE = NextStep("", "Try priors or an ordering that leave one mode.")
-ITERATIONS = NextStep("", "Allow more iterations (--iter), or omit --algorithm.")
-PROPER = NextStep("", "Give every parameter a proper prior, or start nearer to the posterior (--init).")
-BOUNDED = NextStep(
-    "",
+RUNS = ("Compare independent runs: ", Advice("runs", 4), ".")
+MOVED = ("Move the draws until they are stationary (", Advice("move", True), "); this takes longer.")
+DRAWS = ("Use more draws (", Advice("draws"), ").")
+ONE_MODE = "Try priors or an ordering that leave one mode."
+ITERATIONS = ("Allow more iterations (", Advice("iter"), "), or omit ", Advice("algorithm"), ".")
+PROPER = ("Give every parameter a proper prior, or start nearer to the posterior (", Advice("init"), ").")
+BOUNDED = (
     "Give scales a prior that excludes 0, such as lognormal, and check whether the data follow exactly from "
-    "others.",
+    "others."
 )
-ALL_DATA = NextStep("", "Fit all data anew.")
-ONWARD = NextStep("", "Run it to the end; --resume continues from a checkpoint.")
-QUANTILES = NextStep("", "Report quantiles, or give it a prior with lighter tails.")
-IDENTIFY = NextStep("", "If you need these means, order the parameters or fix a sign.")
-FIX_A_SIGN = NextStep("", "If you need those means, declare one entry with <lower=0>.")
+ALL_DATA = "Fit all data anew."
+ONWARD = ("Run it to the end; ", Advice("resume", True), " continues from a checkpoint.")
+QUANTILES = "Report quantiles, or give it a prior with lighter tails."
+IDENTIFY = "If you need these means, order the parameters or fix a sign."
+FIX_A_SIGN = "If you need those means, declare one entry with <lower=0>."
+SAMPLE = Call("`ppl sample`", "`posterior.sample()`")
 
 
-def reparameterise(names: str) -> NextStep:
-    return NextStep(
-        "", f"Reparameterise {names}, for instance in a non-centred form, or sample: `ppl sample`."
-    )
+def reparameterise(names: str) -> Sentence:
+    return f"Reparameterise {names}, for instance in a non-centred form, or sample: ", SAMPLE, "."
 
 
 OTHER_FORM = reparameterise("the program"), RUNS
@@ -215,12 +207,13 @@ def heavy_weights(v: Quality, name: CoordinateName) -> Iterator[Finding]:
         yield Finding(Level.USABLE, why, (MOVED, RUNS))
 
 
-def correction(v: Quality) -> NextStep:
+def correction(v: Quality) -> Sentence:
     """To ask for what would be done about draws of q."""
     n = CORRECTION.proposals
     enough = v.khat < khat_threshold(v.n) and is_enough(v.ess / v.n * n, n) and not v.modes
     how = "resampled by importance" if enough else "moved by HMC until they are stationary"
-    return NextStep("--correct", f"Use corrected draws, {how}: omit --algorithm, or add --correct.")
+    omitted = f"Use corrected draws, {how}: omit ", Advice("algorithm")
+    return *omitted, ", or add ", Advice("correct", True), "."
 
 
 def worst_of_q(v: Quality, name: CoordinateName) -> str:

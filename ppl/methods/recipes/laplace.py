@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ppl.advice import Advice
 from ppl.errors import InferenceError
 from ppl.kernel.advi.families.full_rank import FullRank
 from ppl.kernel.advi.gaussian import Gaussian, gaussian_at
@@ -16,7 +17,9 @@ from ppl.methods.run.context import Context
 TO_ROUNDING = Rules(tol_rel_obj=0.0, tol_rel_grad=0.1)
 """A Gaussian is centred at the mode more closely than Stan's tolerances ask for."""
 SINGULAR_HESSIAN = (
-    "The Hessian at the mode is numerically singular. Use --algorithm auto, or rescale the parameters."
+    "The Hessian at the mode is numerically singular. Use ",
+    Advice("algorithm", "auto"),
+    ", or rescale the parameters.",
 )
 REPAIRED = (
     "The log density curves upward at the mode in {} of {} directions, so its Hessian gives no variance "

@@ -3,13 +3,13 @@
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
-from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
 from ppl import html
+from ppl.advice import Words, in_python, in_shell
 from ppl.arguments import checks
 from ppl.data import AnyData, load_data
 from ppl.density.completions import sentences
@@ -27,7 +27,6 @@ from ppl.kernel.draws.stan_csv import csv_lines
 from ppl.late import LateModule
 from ppl.methods.correct.evidence import Evidence
 from ppl.methods.correct.standard_errors import standard_errors
-from ppl.methods.diagnose.advice import in_python
 from ppl.methods.diagnose.level import Level
 from ppl.methods.diagnose.verdict import Verdict
 from ppl.methods.recipes.result import Result
@@ -229,15 +228,13 @@ class Fit(VariablesOfDraws):
             >>> fit.judgement.split(":")[0]
             'Verdict'
         """
-        return in_python(self._judgement)
+        return self._judgement(in_python)
 
-    @property
-    def _judgement(self) -> str:
-        """The same by options of the command line, as files have it."""
+    def _judgement(self, words: Words) -> str:
         settings = self.settings
-        in_use = (settings.corrects, settings.move is not None, settings.runs > 1)
-        in_force = [*compress(("--correct", "--move", "--runs"), in_use)]
-        return self.verdict.sentence(self._labels_of_coordinates, in_force)
+        in_use = {"correct": settings.corrects, "move": settings.move is not None, "runs": settings.runs > 1}
+        in_force = [name for name, used in in_use.items() if used]
+        return self.verdict.sentence(self._labels_of_coordinates, in_force, words)
 
     @property
     def details(self) -> str:
@@ -275,7 +272,7 @@ class Fit(VariablesOfDraws):
             elbo_se=self.elbo_se,
             outcome=self.outcome.sentence,
             verdict=self.verdict.level,
-            judgement=self._judgement,
+            judgement=self._judgement(in_shell),
             backend=self.backend,
             evidence=evidence_of(self.result),
             unknown_evidence=unknown_evidence(self.result),

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ppl.advice import Advice, Call
 from ppl.data import AnyData, load_data
 from ppl.data.inputs import suggestion
 from ppl.data.missing import holes_in
@@ -158,13 +159,21 @@ def score(log_p: Floats, given: NDArray[np.bool_]) -> Scores:
     return Scores(np.where(given, top + np.log(mean), np.nan), np.where(given, errors, np.nan))
 
 
+def scoring(outcome: str) -> Call:
+    return Call(f"--score {outcome}", f'fit.score(data, "{outcome}")')
+
+
 def nothing_to_draw(entries: GivenEntries) -> DataError:
     """The error for rows that hold every modelled value."""
     name, every = [*entries][-1], " and ".join(f"`{name}`" for name in entries)
     return DataError(
-        f"The new rows hold {every}, so nothing is left to draw. To score `{name}` by row: --score {name}, "
-        f'in Python fit.score(data, "{name}"). To draw it again: --replicate {name}, '
-        f'replicate="{name}". To predict some of its rows, make these null.',
+        (
+            f"The new rows hold {every}, so nothing is left to draw. To score `{name}` by row: ",
+            scoring(name),
+            ". To draw it again: ",
+            Advice("replicate", name),
+            ". To predict some of its rows, make these null.",
+        ),
         name,
     )
 
@@ -174,8 +183,12 @@ def refuse_ambiguous(names: Collection[str]) -> None:
     if len(names) > 1:
         first, *_, last = sorted(names)
         raise DataError(
-            f"`{first}` and `{last}` depend on the same unknown values. Name the outcome to score given the "
-            f'others: --score {last}, in Python fit.score(data, "{last}").',
+            (
+                f"`{first}` and `{last}` depend on the same unknown values. Name the outcome to score given "
+                "the others: ",
+                scoring(last),
+                ".",
+            ),
             last,
         )
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ppl.advice import Advice
 from ppl.density.log_density import LogDensity
 from ppl.errors import DataError, InferenceError
 from ppl.floats import Floats
@@ -114,9 +115,13 @@ def refuse_discrete(rows: RowsInPart, tied: Tied) -> None:
     if discrete:
         name = min(tied.conditions)
         raise DataError(
-            f"`{name}` is given and depends on {listed(discrete)}, which is discrete and not given. Draws of "
-            f"discrete values given `{name}` are not supported. To predict without `{name}`, leave it out or "
-            f'replicate it: --replicate {name}, in Python replicate="{name}".',
+            (
+                f"`{name}` is given and depends on {listed(discrete)}, which is discrete and not given. "
+                f"Draws of discrete values given `{name}` are not supported. To predict without `{name}`, "
+                "leave it out or replicate it: ",
+                Advice("replicate", name),
+                ".",
+            ),
             name,
         )
 

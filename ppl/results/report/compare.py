@@ -6,6 +6,7 @@ from typing import Any, Literal, Protocol, overload
 import numpy as np
 
 from ppl import html
+from ppl.advice import Advice
 from ppl.arguments import checks
 from ppl.errors import ArgumentError, DataError, InferenceError, UnknownName, first_few
 from ppl.floats import Floats
@@ -278,15 +279,18 @@ def outcomes_of_all(loos_by_model: Mapping[str, Mapping[str, Loo]]) -> Sequence[
         if {*own} != {*outcomes}:
             common = [o for o in outcomes if o in own]
             raise DataError(
-                f"ELPDs of different outcomes cannot be compared: {first} has {', '.join(outcomes)}; {name} "
-                f"has {', '.join(own)}. {choose(common) if common else OTHER_VARIABLE}"
+                (
+                    f"ELPDs of different outcomes cannot be compared: {first} has {', '.join(outcomes)}; "
+                    f"{name} has {', '.join(own)}. ",
+                    *(choose(common) if common else (OTHER_VARIABLE,)),
+                )
             )
     return outcomes
 
 
-def choose(common: Sequence[str]) -> str:
+def choose(common: Sequence[str]) -> tuple[str | Advice, ...]:
     """The advice if models have some outcomes in common."""
-    return f"Choose an outcome that both have, {first_few(common)}: --outcome NAME, in Python outcome=NAME."
+    return f"Choose an outcome that both have, {first_few(common)}: ", Advice("outcome", "NAME"), "."
 
 
 OTHER_VARIABLE = (

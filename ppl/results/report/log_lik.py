@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ppl.advice import Call, Sentence
 from ppl.errors import DataError
 from ppl.floats import Floats
 from ppl.kernel.draws.columns import bracketed, variables
@@ -121,7 +122,7 @@ def of_values(names: tuple[str, ...], values: Floats, log_ratios: Floats, name: 
     return LogLik(names, values, log_ratios[usable], (note,) * (left_out > 0))
 
 
-def missing(name: str, where: str, again: str, columns: Sequence[str]) -> str:
+def missing(name: str, where: str, again: str, columns: Sequence[str]) -> Sentence:
     """The addition to a program without it."""
     there = ", ".join(variables(columns))
     computed = f", or compute it at these draws by\n  {again}\n" if again else ". "
@@ -129,6 +130,7 @@ def missing(name: str, where: str, again: str, columns: Sequence[str]) -> str:
         f"there is no {name} among the draws of {where}; there are {there}. LOO needs the log likelihood of "
         "each row of the data. It is read from the program that --model names; or add to the program lines "
         f"such as\n{LINES}\nwith the distribution and the arguments of y's own statement, and fit "
-        f"again{computed}"
-        "If it has another name, give that: --log-lik NAME, in Python loo(log_lik=NAME)."
+        f"again{computed}If it has another name, give that: ",
+        Call("--log-lik NAME", "loo(log_lik=NAME)"),
+        ".",
     )

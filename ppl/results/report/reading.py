@@ -22,9 +22,6 @@ if TYPE_CHECKING:
 MOST_RHAT = 1.05
 """R-hat above which runs do not agree."""
 
-STEPS = ("", "--correct", "--move", "--runs")
-"""A file cannot be told to run in another way: no next step is advised."""
-
 
 def reading(files: Sequence[DrawsFile], names: Sequence[str]) -> str:
     """The meaning of k-hat, and of R-hat over several runs, for the columns `names`.
@@ -101,7 +98,7 @@ def quality(files: Sequence[DrawsFile]) -> Iterator[str]:
         yield "These files lack log densities of the approximation, so the quality of the fit is unknown."
         return
     worst = max(qualities, key=lambda v: (FROM_BEST.index(v.level), v.khat))
-    yield worst.sentence(files[0].parameters, STEPS)
+    yield worst.reason(files[0].parameters)  # a file cannot be run in another way
     if details := worst.details(files[0].parameters):
         yield details
 

@@ -170,7 +170,7 @@ def test_latent_predictors_follow_what_was_measured():
     found = at(ERRORS, data, {"N": 3, "seen": [1, 3, None]}, u)["y"]
     close(found, [1, 2.6, 1], np.sqrt([0.81, 0.81, 4.01]))
     new = {"N": 2, "seen": [1, 3], "y": [1, 2]}
-    with pytest.raises(DataError, match="Name the outcome to score given the others: --score y"):
+    with pytest.raises(DataError, match="Name the outcome to score given the others: fit"):
         scores(ERRORS, data, new, u)
     by_row = scores(ERRORS, data, new, u, "y")["y"]
     exact = stats.norm.logpdf([1, 2], [1, 2.6], np.sqrt(0.81))
@@ -270,7 +270,7 @@ def test_discrete_latents_given_outcomes_are_refused():
     }
     """
     data = {"N": 1, "a": [1], "b": [1]}
-    with pytest.raises(DataError, match=r"`a` is given and depends on `z`, which is discrete.*--replicate a"):
+    with pytest.raises(DataError, match=r"`a` is given and depends on `z`, which is discrete.*replicate=.a"):
         at(program, data, {"N": 1, "a": [3]}, [1])
     close(at(program, data, {"N": 1, "a": [3]}, [1], replicate=["a"])["b"], 1.5, np.sqrt(1.25))
 
