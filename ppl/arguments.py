@@ -26,6 +26,12 @@ OF_OTHERS: Mapping[str, str] = {
     "var": "write name.",
 }
 """Arguments as CmdStanPy, PyStan and ArviZ call them, and what to write."""
+CALLS: Mapping[str, str] = {
+    "condition": "name each variable, condition(x=x, y=y).",
+    "draws": 'one variable is fit["mu"], some columns are fit.draws_pd(["mu", "theta[1]"]).',
+    "predict": "data are new rows; replicated data of the rows of the fit are fit.predictive().",
+}
+"""The calls to write where arguments do not fit, by function."""
 WORDS: Mapping[Any, str] = {
     bool: "True or False",
     int: "an integer of at least 0",
@@ -43,9 +49,11 @@ def checks(function: F) -> F:
 
     Raises:
         ArgumentError: an argument is none of what its annotation names; all integers are counts or seeds.
+            Or one is missing, or has no name where it needs one.
         UnknownSetting: there is no argument of that name.
     """
-    names = list(parameters := signature(function).parameters)
+    own_signature = signature(function)
+    names = list(parameters := own_signature.parameters)
     takes_any = any(each.kind is Parameter.VAR_KEYWORD for each in parameters.values())
 
     @wraps(function)
@@ -54,6 +62,11 @@ def checks(function: F) -> F:
             near = nearest(unknown[0], own := [name for name in names if name != "self"])
             advice = {name: OF_OTHERS.get(name) or _advice(name, own) for name in unknown}
             raise UnknownSetting(function.__name__, advice, near)
+        try:
+            own_signature.bind(*args, **kwargs)
+        except TypeError as error:
+            instead = filter(None, (str(error), CALLS.get(function.__name__)))
+            raise ArgumentError(f"{function.__name__}(): {'; '.join(instead)}") from None
         kinds = _kinds(function)
         args = tuple(map(python_number, args))
         kwargs = {name: python_number(value) for name, value in kwargs.items()}

@@ -35,6 +35,7 @@ class Model(api.Members, compiled_program.CompiledProgram):
     def condition(
         self,
         data: Inputs | Mapping[str, Any] | Frame | str | Path = {},  # noqa: B006
+        *,
         seed: int = 0,
         missing: Literal["refuse", "model", "drop"] = "refuse",
         **values: Any,

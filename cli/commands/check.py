@@ -54,11 +54,12 @@ def is_good(model: Path, pedantic: bool, stan_version: int | None, format: Forma
     from ppl.structure.discrete.check import checked
 
     source = read_program(model)
-    errors, reported = list[ModelError](), list[Lint]()
+    errors, reported, possible = list[ModelError](), list[Lint](), 0
     try:
         warnings = lints(*checked(source), ASSUMED if stan_version is None else stan_version)
         required = {NEWER_STAN} if stan_version is not None else set()
         reported = [w for w in warnings if w.likely or pedantic or w.code in required]
+        possible = sum(w.code != NEWER_STAN for w in warnings if w not in reported)
     except ModelError as error:
         errors = [error, *error.others]
     if format is Format.json:
@@ -68,11 +69,12 @@ def is_good(model: Path, pedantic: bool, stan_version: int | None, format: Forma
         show(errors, sys.stderr)
     else:
         show(reported, sys.stdout)
-        click.echo(("\n" if reported else "") + summary(source.name, len(reported)))
+        click.echo(("\n" if reported else "") + summary(source.name, len(reported), possible))
     return not errors
 
 
-def summary(model: str, warnings: int) -> str:
-    if not warnings:
-        return f"{model}: no errors found"
-    return f"{model}: no errors, {warnings} warning{'' if warnings == 1 else 's'}"
+def summary(model: str, warnings: int, possible: int) -> str:
+    """The last line; `possible` problems are left to --pedantic, such as parameters without priors."""
+    counts = ((warnings, "warning", ""), (possible, "possible problem", " (see --pedantic)"))
+    each = [f"{n} {what}{'' if n == 1 else 's'}{where}" for n, what, where in counts if n]
+    return f"{model}: " + ", ".join(["no errors", *each] if each else ["no errors found"])

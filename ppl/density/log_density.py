@@ -604,4 +604,4 @@ def conditioned_anew(
     model: Any, data: Mapping[str, Any], seed: int, earlier: Earlier | None, notes: tuple[str, ...]
 ) -> Any:
     """The posterior of a model that was compiled anew."""
-    return replace(model.condition(data, seed), earlier=earlier, notes=notes)
+    return replace(model.condition(data, seed=seed), earlier=earlier, notes=notes)

@@ -158,3 +158,9 @@ def linear_predictor(
 def prior_excluded(name: str, prior: str, mass: str, span: Span) -> Lint:
     text = f"The bounds of `{name}` leave {mass} of the probability of its prior `{prior}`."
     return Lint(span, "PPL017", text, "Check the prior and the bounds: they do not agree about the values.")
+
+
+def index_below_1(text: str, value: str, span: Span) -> Lint:
+    message = f"The index of `{text}` is {value}, but indices begin at 1."
+    hint = "The first entry has the index 1; loops over all of them are `for (n in 1:N)`."
+    return Lint(span, "PPL018", message, hint)

@@ -19,6 +19,7 @@ from ppl.programs.non_centred import funnels
 from ppl.programs.usage_lints import (
     adjustments,
     annotations,
+    indices,
     integer_divisions,
     priors,
     self_assignments,
@@ -35,6 +36,7 @@ RULES: tuple[LintRule, ...] = (
     self_assignments,
     adjustments,
     annotations,
+    indices,
     integer_divisions,
     jacobians,
     empty_bounds,

@@ -1,5 +1,6 @@
 """Lints about what is done with variables: priors, use, integer division."""
 
+import math
 from collections.abc import Iterable, Iterator
 
 from ppl.kernel.language import ast
@@ -8,10 +9,12 @@ from ppl.kernel.language.facts import Facts
 from ppl.kernel.language.printer import expression
 from ppl.kernel.language.scope import AdLevel, BlockName, Symbol
 from ppl.kernel.language.walk import assigned_variables, base, definitions, parts, statements, variables, walk
+from ppl.programs.density_lints import literal
 from ppl.programs.lints import (
     Lint,
     annotation_ignored,
     assigned_to_itself,
+    index_below_1,
     integer_division,
     jacobian_of_data,
     never_assigned,
@@ -174,6 +177,37 @@ def annotations(program: ast.Program, facts: Facts) -> Iterator[Lint]:
     """Annotations but `@dims(clinic)`; one of a declaration of several names counts once."""
     each = dict.fromkeys(n for n in walk(program) if isinstance(n, ast.Annotation))
     yield from (annotation_ignored(a.text, a.span) for a in each if not a.text.startswith(ast.DIMS))
+
+
+# --- Indices -------------------------------------------------------------------------------------
+
+
+def indices(program: ast.Program, facts: Facts) -> Iterator[Lint]:
+    """Indices that are written as 0 or below, or that a loop begins there without an `if` in it."""
+    for node in walk(program):
+        match node:
+            case ast.Indexed(indices=given):
+                firsts = [i.value if isinstance(i, ast.SingleIndex) else i.lower for i in given]
+                for e in firsts:
+                    if e is not None and literal(e, math.nan) < 1:
+                        yield index_below_1(expression(node), expression(e), e.span)
+            case ast.For(variable=name, lower=lower, body=body) if literal(lower, math.nan) < 1:
+                yield from first_iterations(name, lower, body)
+
+
+def first_iterations(name: str, lower: ast.Expr, body: ast.Statement) -> Iterator[Lint]:
+    """The first use of a loop's variable as an index, where nothing tells its first values apart."""
+    inside = [*walk(body)]
+    if any(isinstance(node, ast.If | ast.Ternary) for node in inside):
+        return
+    for node in inside:
+        if isinstance(node, ast.Indexed) and any(is_index(i, name) for i in node.indices):
+            yield index_below_1(expression(node), f"{expression(lower)} in the first iteration", node.span)
+            return
+
+
+def is_index(index: ast.Index, name: str) -> bool:
+    return isinstance(index, ast.SingleIndex) and expression(index.value) == name
 
 
 # --- Division ------------------------------------------------------------------------------------

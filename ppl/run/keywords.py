@@ -2,13 +2,13 @@
 
 import inspect
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
 from secrets import randbits
 from typing import Any, Concatenate, Literal, ParamSpec, TypeVar
 
-from ppl.errors import OutOfRange, UnknownSetting, in_a_line
+from ppl.errors import ArgumentError, OutOfRange, UnknownSetting, in_a_line
 from ppl.kernel.advi.outcome import Listener
 from ppl.methods.run import settings as records
 from ppl.methods.run.setting import settings, settings_of
@@ -183,6 +183,7 @@ def takes(
 
     Raises:
         UnknownSetting: where it is called with any other; names the nearest one.
+        ArgumentError: a setting is given without its name.
     """
     keywords = list(inspect.signature(record).parameters.values())
     known = [keyword.name for keyword in keywords]
@@ -190,6 +191,8 @@ def takes(
     def decorate(function: Callable[Concatenate[S, ...], R]) -> Callable[Concatenate[S, P], R]:
         @wraps(function)
         def checked(first: S, /, *args: P.args, **kwargs: P.kwargs) -> R:
+            if args:
+                raise ArgumentError(f"{function.__name__}(): {_unnamed(args[0], known)}.")
             if unknown := {name: value for name, value in kwargs.items() if name not in known}:
                 advice = {name: _advice(name, value, known) for name, value in unknown.items()}
                 raise UnknownSetting(function.__name__, advice, _meant(next(iter(unknown)), known))
@@ -198,7 +201,7 @@ def takes(
             numbers: Any = {name: python_number(value) for name, value in kwargs.items()}
             if "seed" in numbers and numbers["seed"] is None:
                 numbers["seed"] = randbits(SEED_BITS)
-            return function(first, *args, **numbers)
+            return function(first, **numbers)
 
         own = inspect.signature(function)
         first = next(iter(own.parameters.values()))
@@ -223,6 +226,15 @@ def _advice(name: str, value: object, known: Sequence[str]) -> str:
         return f"it has {', '.join(known)}."
     given = bool(value) if meant == "progress" else value
     return f"write {meant}={in_a_line(repr(given))}." if name in OTHER_NAMES else f"did you mean {meant}?"
+
+
+def _unnamed(value: object, known: Sequence[str]) -> str:
+    """What to write instead of a first value without a name: of a number, how many draws."""
+    if isinstance(value, Mapping):
+        return ELSEWHERE["data"]
+    usual = ("algorithm", "optimizer") if isinstance(value, str) else ("num_samples", "draws", "iter")
+    name = next(name for name in usual if name in known)
+    return f"settings are given by name, such as {name}={in_a_line(repr(value))}"
 
 
 def _listing(record: Any) -> str:

@@ -49,8 +49,9 @@ class Meter:
 
     def __init__(self, plan: Sequence[Phase], clock: Callable[[], float] = perf_counter):
         self._costs = {phase: PHASES[phase].cost for phase in plan}
-        self._clock, self._began = clock, clock()
-        self._updated_at = 0.0
+        self._clock, self._updated_at = clock, 0.0
+        self._began: tuple[float, float] | None = None
+        """The clock and the work spent at the first report: a program may be compiled before it."""
         self._work: dict[int, tuple[float, float]] = {}
         """Of each run: the work of the stages that were there, and the work ahead if all others come."""
         self._stages: dict[int, tuple[Phase, float]] = {}
@@ -81,7 +82,8 @@ class Meter:
             max(spent, before + part * self._costs[phase]),
             min(ahead, later + (1 - part) * self._costs[phase]),
         )
-        self._updated_at = self._clock() - self._began
+        self._updated_at = self._clock()
+        self._began = self._began or (self._updated_at, self._spent)
 
     def share(self, run: int = 0) -> float:
         """How far a run is, in [0, 1]; it never falls."""
@@ -92,14 +94,20 @@ class Meter:
     def left(self) -> float | None:
         """About how many seconds are left, if all stages come; None where it is too early to say.
 
-        The rate is that of the stages that were there: one left out took no time.
+        The rate is that since the first report, of the stages that were there: one left out took no time.
         """
-        whole = sum(self._costs.values())
-        spent, ahead = map(sum, zip(*self._work.values(), strict=True)) if self._work else (0.0, 0.0)
-        ahead += whole * max(0, self.runs - len(self._work))
+        if self._began is None:
+            return None
+        whole, (began_at, spent_before) = sum(self._costs.values()), self._began
+        ahead = sum(ahead for _, ahead in self._work.values()) + whole * max(0, self.runs - len(self._work))
+        spent = self._spent - spent_before
         if spent < SHARE_TO_FORECAST * whole or not ahead:
             return None
-        return self._updated_at * ahead / spent
+        return (self._updated_at - began_at) * ahead / spent
+
+    @property
+    def _spent(self) -> float:
+        return sum(spent for spent, _ in self._work.values())
 
     @property
     def in_words(self) -> list[str]:

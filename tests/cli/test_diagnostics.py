@@ -25,7 +25,10 @@ def run(run, tmp_path):
 def test_likely_bugs_are_warned_of_and_the_rest_when_asked(run):
     status, out, _ = run("check", "doubtful.model")
     assert status == 0 and out.startswith("doubtful.model:6:15: warning PPL005\n")
-    assert out.endswith("\n\ndoubtful.model: no errors, 1 warning\n") and "PPL003" not in out
+    assert (
+        out.endswith("\n\ndoubtful.model: no errors, 1 warning, 1 possible problem (see --pedantic)\n")
+        and "PPL003" not in out
+    )
     assert "doubtful.model: no errors, 2 warnings\n" in run("check", "doubtful.model", "--pedantic")[1]
 
 
@@ -86,7 +89,7 @@ def test_explain(run):
 
 def test_several_programs_are_checked_and_each_is_said(run):
     status, out, err = run("check", "doubtful.model", "wrong.model", "doubtful.model")
-    assert status == 1 and out.count("doubtful.model: no errors, 1 warning\n") == 2
+    assert status == 1 and out.count("doubtful.model: no errors, 1 warning, 1 possible") == 2
     assert err.count("error PPL201") == 1
 
 

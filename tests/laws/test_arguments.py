@@ -136,3 +136,20 @@ def test_an_alias_is_what_it_stands_for():
     of_kind = TypeVar("of_kind")
     alias = TypeAliasType("alias", np.ndarray[Any, np.dtype[of_kind]], type_params=(of_kind,))
     assert form_of(alias[float]) is form_of(NDArray[np.float64]) is np.ndarray
+
+
+@pytest.mark.parametrize(
+    ("call", "instead"),
+    [
+        ("fit.predict()", "fit.predictive()"),
+        ("fit.draws('m')", 'fit["mu"]'),
+        ("model.condition([1], [2])", "condition(x=x, y=y)"),
+        ("posterior.sample(2000)", "num_samples=2000"),
+        ("posterior.variational('fullrank')", "algorithm='fullrank'"),
+        ("posterior.laplace({'N': 3})", "model.condition(data)"),
+    ],
+)
+def test_a_call_whose_arguments_do_not_fit_is_told_what_to_write(call, instead):
+    with pytest.raises(ppl.errors.ArgumentError) as error:
+        eval(call, things())
+    assert instead in str(error.value)

@@ -105,6 +105,9 @@ def test_no_false_alarm_in_right_programs(file: Path) -> None:
         ("real<lower=9> a;", "a ~ student_t(3, 0, 0.1);", ["PPL017"]),
         ("real<lower=9> a;", "a ~ cauchy(0, 1);", []),
         ("real<lower=9, upper=9.0001> a;", "a ~ normal(9, 10);", []),
+        ("vector[2] a;", "a[0] ~ normal(a[-1:2], 1); a ~ normal(0, 1);", ["PPL018", "PPL018"]),
+        ("vector[2] a;", "for (k in 0:1) { a[k] ~ normal(0, 1); a[k + 1] ~ normal(0, 1); }", ["PPL018"]),
+        ("vector[2] a;", "a ~ normal(0, 1); for (k in 0:2) if (k > 0) a[k] ~ normal(0, 1);", []),
     ],
 )
 def test_caution(parameters: str, model: str, expected: list[str]) -> None:

@@ -61,8 +61,8 @@ def test_parquet_needs_pyarrow_alone_and_its_texts_are_cleaned(fit, tmp_path, mo
     assert read.columns == fit.column_names and read.config["fit_judgement"] == "a\\x1b[31m"
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".nc", ".npz", ".parquet"])
-def test_a_saved_fit_has_no_name_of_draws(fit, tmp_path, suffix):
+@pytest.mark.parametrize("suffix", [".csv", ".nc", ".npz", ".parquet", ".pkl"])
+def test_a_saved_fit_has_no_name_of_another_format(fit, tmp_path, suffix):
     with pytest.raises(ArgumentError, match="a saved fit is JSON"):
         fit.save(tmp_path / f"fit{suffix}")
     assert not [*tmp_path.iterdir()]

@@ -119,6 +119,7 @@ def test_a_bar_never_goes_backwards():
 def test_the_time_left_goes_by_the_stages_that_were_there():
     now = [100.0]
     meter = Meter(PLAN, clock=lambda: now[0])
+    meter.hear(Progress(Phase.PATHFINDER, 0, 4))
     assert meter.left is None
     now[0] = 103.0
     meter.hear(Progress(Phase.PATHFINDER, 4, 4))
@@ -130,6 +131,18 @@ def test_the_time_left_goes_by_the_stages_that_were_there():
     assert meter.left == pytest.approx(3.0 * half / (cost[Phase.PATHFINDER] + half))
     meter.hear(Progress(VARIABLES, 2, 2))
     assert meter.share() == 1 and meter.left is None
+
+
+def test_the_time_left_does_not_count_what_was_before_the_first_report():
+    """A program compiled for 30 s, or a run resumed at its middle: 10 iterations a second are left."""
+    for first in (1, 500):
+        now = [0.0]
+        meter = Meter((LOOP,), clock=lambda now=now: now[0])
+        now[0] = 30.0
+        meter.hear(Progress(LOOP, first, 1000))
+        now[0] = 40.0
+        meter.hear(Progress(LOOP, first + 100, 1000))
+        assert meter.left == pytest.approx((900 - first) / 10)
 
 
 def test_the_time_left_is_that_of_all_runs():

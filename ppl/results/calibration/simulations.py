@@ -77,7 +77,8 @@ class Simulations:
         for name, places in self.missing.items():
             simulated[name] = np.array(simulated[name], dtype=float)
             simulated[name][tuple(places.T)] = np.nan
-        return self.model.condition({**self.data, **simulated}, seed, "model" if self.missing else "refuse")
+        how = "model" if self.missing else "refuse"
+        return self.model.condition({**self.data, **simulated}, seed=seed, missing=how)
 
     def columns(self) -> list[Sized]:
         """The parameters with their shapes."""

@@ -134,14 +134,19 @@ def require_packages(path: Path) -> None:
             raise MissingPackage(str(path), package, *requirements(EXTRAS[path.suffix]))
 
 
+OF_OBJECTS = (".pkl", ".pickle", ".joblib", ".rds")
+"""Suffixes of files of any object, in Python and R."""
+
+
 def require_name_of_fit(path: Path) -> None:
-    """Refuse a name that says the format of draws for a saved fit, which is JSON.
+    """Refuse a name that says another format for a saved fit, which is JSON.
 
     Raises:
-        ArgumentError: the suffix is one of those formats.
+        ArgumentError: the suffix is a format of draws or of objects.
     """
-    if path.suffix in (*CSV[1:], *WRITERS):
+    if (suffix := path.suffix.lower()) in (*CSV[1:], *WRITERS, *OF_OBJECTS):
+        what = "objects" if suffix in OF_OBJECTS else "draws"
         raise ArgumentError(
-            f"{path}: a saved fit is JSON, and {path.suffix} is a format of draws. End its name in .json. "
+            f"{path}: a saved fit is JSON, and {path.suffix} is a format of {what}. End its name in .json. "
             "Draws are written by `ppl variational -o FILE`, fit.save_csv and fit.to_arviz().to_netcdf."
         )

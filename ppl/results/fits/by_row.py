@@ -272,7 +272,7 @@ def continuous(posterior: LogDensity) -> Factors:
 def again(posterior: LogDensity, program: ast.Program) -> LogDensity:
     """The posterior of another program of the same parameters, given the same data."""
     model: Any = posterior.model.of_program(program)
-    return model.condition(posterior.data, posterior.d.seed__)
+    return model.condition(posterior.data, seed=posterior.d.seed__)
 
 
 def predictive(posterior: LogDensity, us: Floats, seed: int) -> dict[str, Floats]:

@@ -641,7 +641,7 @@ class Fit(VariablesOfDraws):
         `arguments` is as in `save_csv`: its "data.file" names the data for commands that read the fit.
 
         Raises:
-            ArgumentError: the suffix is a format of draws, such as `.nc`.
+            ArgumentError: the suffix is a format of draws or objects, such as `.nc` or `.pkl`.
             OSError: the file cannot be written; an older one is then left as it was.
 
         Example:
@@ -719,7 +719,7 @@ class Conditions(Protocol):
     """A compiled program that can be given data."""
 
     def condition(
-        self, data: Any, seed: int = 0, missing: Literal["refuse", "model", "drop"] = "refuse"
+        self, data: Any, *, seed: int = 0, missing: Literal["refuse", "model", "drop"] = "refuse"
     ) -> LogDensity: ...
 
     @property
