@@ -98,7 +98,7 @@ def conditioned_as_draws(
     """The posterior that draws with these columns are of: data among them were missing."""
     from ppl.kernel.draws.columns import missing_of
 
-    return compiled.condition(inputs, seed, missing_of(columns, compiled.data_schema))
+    return compiled.condition(inputs, seed=seed, missing=missing_of(columns, compiled.data_schema))
 
 
 def columns_of(compiled: "Model") -> "Wanted":

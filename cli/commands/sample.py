@@ -75,7 +75,7 @@ def sample(
     style = TableStyle(interval, hdi, sig_figs)
     sample_settings = SampleSettings(**given_settings(settings))
     compiled, inputs = model_and_inputs(model, data or [], arrays, quiet)
-    posterior = compiled.condition(inputs, sample_settings.seed, missing.value)
+    posterior = compiled.condition(inputs, seed=sample_settings.seed, missing=missing.value)
     require_memory_of_chains(posterior.extent, sample_settings)  # before the names of all columns are made
     columns = table_columns(posterior, split_names(variables))
     err, out = TolerantStream("stderr"), TolerantStream("stdout")

@@ -177,7 +177,7 @@ def variational(
     }
     files = [output]
     with report.interruptible(output) as done, profiled(compiled, profile_file) as timed:
-        posterior = timed.condition(inputs, options.seed, missing.value)
+        posterior = timed.condition(inputs, seed=options.seed, missing=missing.value)
         require_memory(posterior.extent, options)  # before the names of all columns are made
         columns = table_columns(posterior, split_names(variables))
         with on_stderr(phases_of(options), refresh, quiet, err) as listener:
