@@ -236,7 +236,8 @@ def funnels_of(u: Floats) -> Funnels | None:
 def fits_of(x: Floats, judged: Floats, drivers: Mapping[int, "Driver"]) -> list[Fit]:
     """Of coordinates by their drivers, those that gain."""
     others = [k for k in range(x.shape[1]) if k not in drivers]
-    fits = [fitted(x, judged, i, driver, others) for i, driver in drivers.items()]
+    sizes = {place: correlations_at_ends(x, place) for place in {each.place for each in drivers.values()}}
+    fits = [fitted(x, judged, i, driver, others, sizes[driver.place][i]) for i, driver in drivers.items()]
     return [fit for fit in fits if fit.gain > FUNNELS.gain]
 
 
@@ -344,8 +345,11 @@ def what_the_others_follow(x: Floats, narrow: Sequence[int], ends: Ends) -> list
         narrowed = [ends.whole[i] * max(left[i, i], 1e-12) < ends.least**-2 for i in rest]
         if all(narrowed):
             break
-        logs = [np.log([max(without(left, k)[i, i], 1e-12) for i in rest if i != k]).sum() for k in rest]
-        best = rest[int(np.argmin(logs))] if len(rest) > 1 else rest[0]
+        own = left[np.ix_(rest, rest)]
+        given_each = np.diag(own) - own**2 / np.maximum(np.diag(own), 1e-12)[:, None]
+        logs = np.log(np.maximum(given_each, 1e-12))
+        np.fill_diagonal(logs, 0.0)
+        best = rest[int(np.argmin(logs.sum(axis=1)))]
         left = without(left, best)
         stay.append(best)
         rest.remove(best)
@@ -358,12 +362,16 @@ def without(covariance: Floats, k: int) -> Floats:
     return np.asarray(covariance - np.outer(column, column) / max(covariance[k, k], 1e-12))
 
 
-def fitted(x: Floats, judged: Floats, i: int, driver: Driver, others: Sequence[int]) -> Fit:
+def fitted(
+    x: Floats, judged: Floats, i: int, driver: Driver, others: Sequence[int], correlated: Floats
+) -> Fit:
     """Coordinate i of x (n, dim) given its driver, by Fisher scoring, and judged by other positions.
 
-    One driver after the other is added while the other positions gain.
+    One driver after the other is added while the other positions gain. The mean is one of the others that are
+    most `correlated` (dim,) with it.
     """
-    features, drivers = chosen_features(x, i, driver.place, others), [driver.place]
+    rest, drivers = [k for k in others if k not in (driver.place, i)], [driver.place]
+    features = [rest[k] for k in np.argsort(-correlated[rest], kind="stable")[: FUNNELS.features]]
     own, other = (DrivenCoordinate.of(each, i, drivers, features) for each in (x, judged))
     (_, variance), (off, judged_variance) = gaussian_of(own), gaussian_of(other)
     best = scored(own, np.array([-np.log(variance) - 1, -np.log(variance) - 2, 3 * driver.sign]))
@@ -408,23 +416,18 @@ def fit_of(
     return Fit(i, slopes, offset, float(np.exp(own)), narrow, wide, gain)
 
 
-def chosen_features(x: Floats, i: int, driver: int, others: Sequence[int]) -> list[int]:
-    """Those of the others whose correlation with coordinate i is largest at an end of its driver."""
-    rest = [k for k in others if k not in (driver, i)]
-    if not rest:
-        return rest
+def correlations_at_ends(x: Floats, driver: int) -> Floats:
+    """The largest correlations in size (dim, dim) of points x (n, dim) at an end of a driver, or of all."""
     order, count = np.argsort(x[:, driver]), max(int(FUNNELS.end * len(x)), 2)
     ends = (x[order[:count]], x[order[-count:]], x)
-    sizes = np.max([np.abs(correlations(part, i)[rest]) for part in ends], axis=0)
-    return [rest[k] for k in np.argsort(-sizes, kind="stable")[: FUNNELS.features]]
+    return np.asarray(np.max([np.abs(correlations(part)) for part in ends], axis=0))
 
 
-def correlations(x: Floats, i: int) -> Floats:
-    """Those of coordinate i of x (n, dim) with each (dim,); 0 with one that is constant."""
+def correlations(x: Floats) -> Floats:
+    """Those of the coordinates of x (n, dim); 0 with one that is constant."""
     off = x - x.mean(axis=0)
-    return np.asarray(
-        off[:, i] @ off / np.maximum(np.sqrt((off**2).sum(axis=0) * (off[:, i] ** 2).sum()), 1e-300)
-    )
+    sizes = np.sqrt((off**2).sum(axis=0))
+    return np.asarray(off.T @ off / np.maximum(np.outer(sizes, sizes), 1e-300))
 
 
 class DrivenCoordinate(NamedTuple):
