@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from toy_targets import Logistic
 
+from ppl.kernel.advi.target import OfRows
 from ppl.records import dataclass, replace
 
 DATA = Path(os.environ.get("PPL_SHARED", Path(__file__).parents[2] / "shared")) / "data"
@@ -33,6 +34,9 @@ class LogisticRows(Logistic):
     @property
     def n_rows(self):
         return len(self.y)
+
+    def view(self, view):
+        return self.minibatch(view.rows) if isinstance(view, OfRows) else None
 
     def minibatch(self, rows):
         return replace(self, x=self.x[rows], y=self.y[rows], weight=self.weight * len(self.y) / len(rows))

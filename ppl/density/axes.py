@@ -4,17 +4,14 @@ from collections.abc import Iterator, Sequence
 from math import prod
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ppl.arrays import NUMPY
+from ppl.floats import Indices
 from ppl.kernel.advi.target import Axis
 from ppl.kernel.emit.runtime import ParameterPlace
 from ppl.stdlib.constraints.bounds import LOWER_UPPER
 from ppl.stdlib.constraints.record import Constraint, Shape
 from ppl.stdlib.constraints.sum_to_zero import expand
-
-Indices = NDArray[np.intp]
-
 
 HALVES = np.array([[1.0], [-1.0]]) / np.sqrt(2)
 """The basis of a share and one less that, as two labels have them."""

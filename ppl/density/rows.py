@@ -18,7 +18,7 @@ from ppl.density.log_joint import Forms, LogJoint
 from ppl.density.many_points import sizes_of
 from ppl.errors import InferenceError
 from ppl.floats import Floats
-from ppl.kernel.advi.target import Target
+from ppl.kernel.advi.target import OfRows, Target, View
 from ppl.kernel.density.layout import Data, Rows
 from ppl.optimise.forms import ARRAYS, Form, rest_of, rows_of, rows_on_sides
 from ppl.optimise.passes.one_side import Sides, sides_of
@@ -57,7 +57,7 @@ ROW_SPLIT = RowLimits()
 class ByRows(OfPosterior):
     """A posterior whose row terms can be had for any subset of rows; rows count from 0.
 
-    It is a target of inference (inference.subsampling.Subsampled): whole by itself, `minibatch(rows)` of it.
+    It is a target of inference, whole by itself, `minibatch(rows)` under the view `OfRows`.
 
     Example:
         >>> batches = by_rows(posterior)
@@ -165,6 +165,9 @@ class ByRows(OfPosterior):
         """All rows, each once, as many at a time as `data.blocks` has it."""
         for rows in row_blocks(self.n_rows, self.row_bytes):
             yield Minibatch(self, np.arange(rows.start, rows.stop))
+
+    def view(self, view: View) -> "Minibatch | None":
+        return self.minibatch(view.rows) if isinstance(view, OfRows) else None
 
     def minibatch(self, rows: Rows) -> "Minibatch":
         return Minibatch(self, rows)

@@ -18,7 +18,7 @@ from ppl.jax_backend.target import CompiledTarget, first_traceable
 from ppl.jax_backend.traceable import TracedRun
 from ppl.kernel.advi.fused_steps import AffineMap
 from ppl.kernel.advi.optimise import Algorithm, Run
-from ppl.kernel.advi.target import Forwarding, Target
+from ppl.kernel.advi.target import Forwarding, OfRows, Target, View
 from ppl.kernel.emit.text import python_name
 from ppl.optimise.forms import for_jax, rest_of
 from ppl.optimise.passes.split_rows import RowSplit
@@ -82,7 +82,7 @@ class BatchDensity(Functions):
 
 @dataclass(frozen=True, eq=False)
 class CompiledByRows(Forwarding):
-    """A compiled target that splits by rows (inference.subsampling.Subsampled).
+    """A compiled target that splits by rows.
 
     `batch` is the target of any batch of the minibatch.ByRows; it is asked for on the rows that are wanted.
     """
@@ -105,6 +105,9 @@ class CompiledByRows(Forwarding):
     def target(self) -> Target:  # type: ignore[override]
         """That of all rows."""
         return self.all_rows or self.minibatch(np.arange(self.n_rows))
+
+    def view(self, view: View) -> CompiledTarget | None:
+        return self.minibatch(view.rows) if isinstance(view, OfRows) else None
 
     def minibatch(self, rows: Rows) -> CompiledTarget:
         """The target in which only these rows count."""

@@ -10,7 +10,7 @@ from ppl.density.log_joint import LogJoint, Moving
 from ppl.density.many_points import BATCH
 from ppl.density.updated import UpdatedJoint
 from ppl.floats import Floats
-from ppl.kernel.advi.target import Forwarding, Known, Target
+from ppl.kernel.advi.target import Forwarding, Inner, Known, Often, Shared, Target, View
 from ppl.kernel.density.layout import Rows
 from ppl.kernel.draws.names import variable_of
 from ppl.records import dataclass, replace
@@ -103,12 +103,23 @@ class PosteriorTarget(OfPosterior):
     def gradients_alone(self, us: Floats) -> Floats:
         return self.log_joint.gradients(us, self.moving)
 
-    def given(self, outer: NDArray[np.intp]) -> "PosteriorTarget":
+    def view(self, view: View) -> Target | None:
+        match view:
+            case Often(points):
+                return self.faster(points) if self.faster else None
+            case Inner(outer):
+                return self.given(outer)
+            case Shared(outer):
+                return self.with_shared(outer)
+        return None
+
+    def given(self, outer: Rows) -> "PosteriorTarget":
         """With gradients of the parameters that have one of the other coordinates."""
         some, places = all_but(outer, self.dim), self.posterior.prepared.places.values()
         return replace(self, moving=tuple(k for k, place in enumerate(places) if some[place.at].any()))
 
-    def with_shared(self, outer: NDArray[np.intp]) -> Target | None:
+    def with_shared(self, outer: Rows) -> Target | None:
+        """By what is computed once for points that agree in these; None where a parameter is among both."""
         target, whole, some = self.given(outer), self.log_joint, all_but(outer, self.dim)
         parts = (some[place.at] for place in self.posterior.prepared.places.values())
         if isinstance(whole, UpdatedJoint) or any(part.any() and not part.all() for part in parts):
@@ -120,12 +131,6 @@ class PosteriorTarget(OfPosterior):
     @property
     def log_joint(self) -> LogJoint | UpdatedJoint:
         return self.posterior.log_joint(self.propto, self.jacobian)
-
-    def for_many_points(self, points: int) -> Target:
-        return (self.faster(points) if self.faster else None) or self
-
-    def without_blocks(self) -> Target:
-        return self.for_many_points(0)
 
 
 def all_but(some: NDArray[np.intp], dim: int) -> NDArray[np.bool_]:
@@ -176,5 +181,5 @@ class TwoBackends(Forwarding):
         """What computes gradients at so many points."""
         return self.target if self.many_gradients or points == 1 else self.interpreted
 
-    def for_many_points(self, points: int) -> "TwoBackends":
-        return replace(self, many_gradients=points >= MANY)
+    def view(self, view: View) -> "TwoBackends | None":
+        return replace(self, many_gradients=view.points >= MANY) if isinstance(view, Often) else None

@@ -7,7 +7,7 @@ from functools import cache, partial
 from ppl.density.log_density import LogDensity
 from ppl.errors import InferenceError
 from ppl.kernel.advi.outcome import Listener, Phase, Progress
-from ppl.kernel.advi.target import Forwarding, Target
+from ppl.kernel.advi.target import Forwarding, Often, Target
 from ppl.methods.correct.draw_source import DrawSource
 from ppl.methods.objective.ard import ArdTarget
 from ppl.methods.objective.marginal import MarginalTarget
@@ -87,8 +87,7 @@ def backend_of(target: Target, settings: Settings, made: DrawSource, points: int
         target = target.target
     if not isinstance(target, PosteriorTarget):
         return "autograd" if settings.minibatch is not None else "jax"
-    first = target if made is DrawSource.NESTED else target.without_blocks()
-    used = target.for_many_points(points) if points else first
+    used = target if made is DrawSource.NESTED and not points else target.view(Often(points)) or target
     return "autograd" if isinstance(used, PosteriorTarget) else "autograd, jax"
 
 

@@ -11,6 +11,7 @@ from ppl.compilation.traits import Traits
 from ppl.density.problem import Extent, Problem
 from ppl.errors import InferenceError
 from ppl.kernel.advi.outcome import Phase, Progress
+from ppl.kernel.advi.target import Often
 from ppl.methods.run.settings import SampleSettings, Settings
 from ppl.run import backend
 from ppl.run.backend import jax_pays
@@ -207,8 +208,8 @@ def test_moves_take_the_faster_of_two_densities() -> None:
     assert backend.on_backend(many, Settings(backend="autograd")) == many
     auto = backend.on_backend(many, Settings())
     points = backend.points_that_pay(many.posterior.problem, many.width)
-    assert isinstance(auto, PosteriorTarget) and auto.for_many_points(points - 1) is auto
-    fast = auto.for_many_points(points)
+    assert isinstance(auto, PosteriorTarget) and auto.view(Often(points - 1)) is None
+    fast = auto.view(Often(points))
     assert points == backend.JAX_PAYS.moved_work // many.width and isinstance(fast, CompiledTarget)
     us = np.random.default_rng(2).normal(size=(5, 2))
     for got, want in zip(fast.log_density_gradients(us), many.log_density_gradients(us), strict=True):
@@ -237,7 +238,7 @@ def test_moves_take_the_compiled_steps_of_a_loop_that_stayed_one() -> None:
     points = backend.points_that_pay(posterior.problem, auto.width)
     assert points == backend.JAX_PAYS.moved_work // (auto.width + 20 * steps)
     us = np.random.default_rng(2).normal(size=(5, steps + 3))
-    fast = auto.for_many_points(points)
+    fast = auto.view(Often(points))
     got, want = (target.log_density_gradients(us) for target in (fast, posterior))
     for a, b in zip(got, want, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-10)
@@ -249,7 +250,7 @@ def test_where_jax_cannot_move_draws_autograd_does() -> None:
     wide = f"vector[{rows}] z = rep_vector(m, {rows}); z ~ normal(0, 9);"
     program = SIZE_BY_PARAMETER.replace("m ~ normal(0, 1);", wide)
     target = PosteriorTarget(ppl.compile_model(program).condition({}))
-    moved = backend.on_backend(target, Settings()).for_many_points(10**9)
+    moved = backend.on_backend(target, Settings()).view(Often(10**9))
     assert isinstance(moved, PosteriorTarget) and "a branch depends on parameters" in moved.note
 
 
@@ -322,7 +323,7 @@ def test_an_equation_is_solved_by_jax_at_each_of_few_points_and_by_numpy_at_many
         np.testing.assert_allclose(target.log_density_gradients(some)[1], gradients[: len(some)], rtol=1e-5)
     one = whole.log_density_gradient(us[2])[1]
     np.testing.assert_array_equal(target.log_density_gradients(us[:5])[1][2], one)
-    np.testing.assert_array_equal(target.for_many_points(10**6).log_density_gradients(us)[1], gradients)
+    np.testing.assert_array_equal(target.view(Often(10**6)).log_density_gradients(us)[1], gradients)
     assert target.log_density(us[0]) == pytest.approx(values[0])
     assert target.log_density_gradient(us[0])[1] == pytest.approx(gradients[0])
     assert (target.width, target.explain(us[0])) == (whole.width, whole.explain(us[0]))
@@ -345,7 +346,7 @@ def test_auto_leaves_to_autograd_what_jax_has_no_memory_for(monkeypatch):
     for gigabytes in (8, 1):
         monkeypatch.setattr(memory, "limits", lambda free=gigabytes << 30: iter([free]))
         targets = (
-            backend.on_backend(target, Settings(draws=10)).without_blocks(),
+            (plain := backend.on_backend(target, Settings(draws=10))).view(Often(0)) or plain,
             backend.on_backend(target, Settings(algorithm="meanfield")),
             backend.for_sampler(target, SampleSettings(num_samples=10, num_warmup=10)),
         )

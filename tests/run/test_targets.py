@@ -2,6 +2,7 @@
 
 import ast
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import ppl
 from ppl.cmdstan.methods.sample import Rejecting
 from ppl.density.rows import by_rows
 from ppl.kernel.advi.coordinates import Scaled
+from ppl.kernel.advi.target import AtPoints, Inner, OfRows, Often, Shared, View
 from ppl.methods.initialise.mode import Remembered
 from ppl.methods.objective.ard import ArdTarget, WithPrior
 from ppl.methods.objective.marginal import MarginalTarget
@@ -72,3 +74,35 @@ def test_all_ways_give_one_log_density():
             assert gradient == pytest.approx(steps, rel=1e-5, abs=1e-5), name
         assert target.gradients_alone(us) == pytest.approx(gradients), name
         assert target.explain(us[0]) == "", name
+
+
+FIRST = np.array([0])
+VIEWS = [OfRows(np.arange(3)), Inner(FIRST), Shared(FIRST), Often(0), Often(10**9), AtPoints(np.arange(3))]
+OFFERED = {
+    "PosteriorTarget": {Inner, Shared},
+    "ByRows": {OfRows},
+    "TwoBackends": {Often},
+    "Scaled": set(),
+    "Scaled by rows": {OfRows},
+    "Scaled, two backends": {Often},
+}
+
+
+def test_a_target_under_a_view_is_the_same_density():
+    """Here all rows count, all points come in their order, and they agree in the first coordinate."""
+    assert {type(view) for view in VIEWS} == {*get_args(View)}
+    posterior = ppl.compile_model(PROGRAM).condition({"N": 3, "y": [1.0, 2.0, 4.0]})
+    us = np.array([[0.1, 0.2], [0.1, -0.7], [0.1, 1.1]])
+    scaled = {
+        "Scaled by rows": lambda p: Scaled(by_rows(p), np.array([0.3, -0.2]), np.array([0.5, 2.0])),
+        "Scaled, two backends": lambda p: Scaled(TARGETS["TwoBackends"](p), np.zeros(2), np.ones(2)),
+    }
+    for name, make in {**TARGETS, **scaled}.items():
+        target = make(posterior)
+        values, gradients = target.log_density_gradients(us)
+        offered = {view: seen for view in range(len(VIEWS)) if (seen := target.view(VIEWS[view]))}
+        assert {type(VIEWS[view]) for view in offered} == OFFERED.get(name, set()), name
+        assert (target.n_rows > 0) == (OfRows in OFFERED.get(name, set())), name
+        for seen in offered.values():
+            assert seen.log_densities(us) == pytest.approx(values, rel=1e-12), name
+            assert seen.gradients_alone(us)[:, 1] == pytest.approx(gradients[:, 1]), name

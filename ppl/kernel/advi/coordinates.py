@@ -3,12 +3,11 @@
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ppl.floats import Floats
-from ppl.kernel.advi.target import Forwarding, Target
+from ppl.kernel.advi.target import AtPoints, Forwarding, OfRows, Often, Target
 from ppl.kernel.advi.triangular import composed, diagonal_of, solved, times, transposed_times
-from ppl.records import dataclass, replace
+from ppl.records import dataclass
 
 
 @dataclass(frozen=True)
@@ -23,6 +22,11 @@ class Scaled(Forwarding):
     target: Target
     centre: Floats
     factor: Floats
+    views = (OfRows, Often, AtPoints)
+
+    @property
+    def n_rows(self) -> int:
+        return self.target.n_rows
 
     @cached_property
     def log_jacobian(self) -> float:
@@ -57,14 +61,8 @@ class Scaled(Forwarding):
         """Gradients in v (..., dim) from those in u."""
         return transposed_times(self.factor, gradient)
 
-    def of_points(self, places: NDArray[np.intp]) -> "Scaled":
-        return replace(self, target=self.target.of_points(places))
-
     def explain(self, v: Floats) -> str:
         return self.target.explain(self.to_u(v))
-
-    def for_many_points(self, points: int) -> "Scaled":
-        return replace(self, target=self.target.for_many_points(points))
 
 
 def rescaled(target: Target, factor: Floats) -> Scaled:

@@ -1,15 +1,13 @@
 """Gradients from some of the rows of data: the second stochasticity of doubly stochastic inference."""
 
 from functools import lru_cache
-from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ppl.errors import InferenceError
-from ppl.kernel.advi.coordinates import Scaled
-from ppl.kernel.advi.target import Target
-from ppl.records import dataclass, replace
+from ppl.kernel.advi.target import OfRows, Target
+from ppl.records import dataclass
 
 Rows = NDArray[np.intp]
 
@@ -65,19 +63,6 @@ def mixed(x: Words64) -> Words64:
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return x ^ (x >> np.uint64(31))
-
-
-@runtime_checkable
-class Subsampled(Protocol):
-    """A target with a log density that is a sum over rows of data, plus terms such as the prior.
-
-    `minibatch(rows)` is the target in which only `rows` (B,) of the n_rows count, each n_rows / B times. Its
-    gradient at rows drawn without replacement is unbiased for that of the target.
-    """
-
-    @property
-    def n_rows(self) -> int: ...
-    def minibatch(self, rows: Rows) -> Target: ...
 
 
 PURPOSE_START = 1
@@ -153,18 +138,13 @@ def row_choice(minibatch: int | None, seed: int) -> RowChoice:
 
 def rows_of(target: Target) -> int:
     """The number of rows of a target; InferenceError where it has none to choose from."""
-    return subsampled(target).n_rows
+    if n_rows := target.n_rows:
+        return n_rows
+    raise InferenceError("The target is not a sum over rows of data, so it cannot be fitted by minibatches.")
 
 
 def minibatch(target: Target, rows: Rows) -> Target:
-    """A subsampled target, or one in scaled coordinates, on `rows` (B,) alone."""
-    batch = subsampled(target).minibatch(rows)
-    return replace(target, target=batch) if isinstance(target, Scaled) else batch
-
-
-def subsampled(target: Target) -> Subsampled:
-    """The target in its own coordinates, which splits by rows."""
-    own = target.target if isinstance(target, Scaled) else target
-    if isinstance(own, Subsampled):
-        return own
-    raise InferenceError("The target is not a sum over rows of data, so it cannot be fitted by minibatches.")
+    """The target on `rows` (B,) of its `rows_of` alone."""
+    batch = target.view(OfRows(rows))
+    assert batch
+    return batch

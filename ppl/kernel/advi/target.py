@@ -1,11 +1,12 @@
 """The model as inference sees it: a dimension and a log density over R^dim."""
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.floats import Floats
+from ppl.floats import Floats, Indices
+from ppl.records import replace
 
 Kinds = tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]
 
@@ -29,12 +30,49 @@ class Axis(NamedTuple):
     basis: Floats
 
 
+class OfRows(NamedTuple):
+    """Only these `rows` (B,) of its `n_rows` count, each n_rows / B times.
+
+    A gradient at rows drawn without replacement is unbiased for that of all.
+    """
+
+    rows: Indices
+
+
+class Inner(NamedTuple):
+    """Of its gradients at many points only the coordinates other than `outer` are read."""
+
+    outer: Indices
+
+
+class Shared(NamedTuple):
+    """Its points agree in the coordinates `outer`; the target computes once what depends on these alone."""
+
+    outer: Indices
+
+
+class Often(NamedTuple):
+    """So many points are to be evaluated, which a target may compile its code for; 0 for some."""
+
+    points: int
+
+
+class AtPoints(NamedTuple):
+    """The points are those at `places` among all, where each point has a density of its own."""
+
+    places: Indices
+
+
+View = OfRows | Inner | Shared | Often | AtPoints
+"""A fact about the evaluations to come, by which a target may answer at lower cost."""
+
+
 class Target:
     """A log density over R^dim, with every constant and the log-Jacobian of the transforms.
 
     A point outside the support, or where the arithmetic breaks down, has log density -inf or nan; it never
     raises. Subclasses define `dim`, and both members of one point or both of many. All others have the plain
-    default of a target that offers no more; nothing is asked for by name.
+    default of a target that offers no more; what one offers beyond its density is a `View`.
     """
 
     if TYPE_CHECKING:  # a property of most, a field or a constant of others
@@ -93,25 +131,14 @@ class Target:
         """The share of the rows of data that log densities of so many points at once are computed from."""
         return 1.0
 
-    def given(self, outer: NDArray[np.intp]) -> "Target":
-        """The same density; of its gradients at many points only the other coordinates are read."""
-        return self
+    @property
+    def n_rows(self) -> int:
+        """How many rows of data the log density is a sum over, for `OfRows`; 0 if it is not one."""
+        return 0
 
-    def with_shared(self, outer: NDArray[np.intp]) -> "Target | None":
-        """The same, faster at points that agree in the outer coordinates; None if there is none."""
+    def view(self, view: View) -> "Target | None":
+        """The same density under a view, None where it has nothing of its own to offer for that."""
         return None
-
-    def for_many_points(self, points: int) -> "Target":
-        """The same density by what begins later and is faster at so many points."""
-        return self
-
-    def without_blocks(self) -> "Target":
-        """The same density by what is faster where no blocks are integrated out."""
-        return self
-
-    def of_points(self, places: NDArray[np.intp]) -> "Target":
-        """The target of some of its points, where each point has a density of its own."""
-        return self
 
     fused_steps: Any = None
     """A `fused_steps.FusedSteps`, which takes iterations in compiled code."""
@@ -129,6 +156,12 @@ class Forwarding(Target):
     """
 
     target: Target
+    views: ClassVar[tuple[type[View], ...]] = ()
+    """Those under which it adds to the view of `target` as it does to `target`."""
+
+    def view(self, view: View) -> Target | None:
+        inner = self.target.view(view) if isinstance(view, self.views) else None
+        return inner and replace(self, target=inner)  # type: ignore[type-var]
 
     @property
     def dim(self) -> int:

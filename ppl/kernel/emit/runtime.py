@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ppl.arrays import NUMPY, Array, Namespace
 from ppl.errors import DataError, InferenceError, Rejection
-from ppl.floats import Floats
+from ppl.floats import Floats, Indices
 from ppl.kernel.emit import entries
 from ppl.kernel.emit.entries import length, require_sizes, same_sizes, with_entries
 from ppl.memory import require_room
@@ -371,9 +371,6 @@ def values(xp: Namespace, x: Any) -> Array:
 
 
 # --- Constraints of many draws -------------------------------------------------------------------
-
-
-Indices = NDArray[np.intp]
 
 
 class DrawsRejected(Exception):

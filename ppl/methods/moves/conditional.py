@@ -8,10 +8,9 @@ forgotten where they began.
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ppl.floats import Floats
-from ppl.kernel.advi.target import Forwarding, Target
+from ppl.kernel.advi.target import AtPoints, Forwarding, Target, View
 from ppl.methods.moves.sampler import Sampler
 from ppl.records import dataclass, replace
 
@@ -46,8 +45,8 @@ class GivenFirst(Forwarding):
     def dim(self) -> int:
         return int(self.target.dim - self.first.shape[1])
 
-    def of_points(self, places: NDArray[np.intp]) -> "GivenFirst":
-        return replace(self, first=self.first[places])
+    def view(self, view: View) -> "GivenFirst | None":
+        return replace(self, first=self.first[view.places]) if isinstance(view, AtPoints) else None
 
     def whole(self, us: Floats) -> Floats:
         return np.concatenate([self.first, us], axis=1)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ppl.floats import Floats
 from ppl.kernel.advi.context import NULL_JOURNAL, Journal
 from ppl.kernel.advi.outcome import Listener, Phase, Progress, silent
-from ppl.kernel.advi.target import Target
+from ppl.kernel.advi.target import Often, Target
 from ppl.methods.moves.funnels import Funnels
 from ppl.methods.moves.metric import metric_of
 from ppl.methods.moves.mixing import Mixing, MoveStage, about_modes, compare, joined
@@ -250,7 +250,7 @@ def until_stationary(
         may_end = max(sampler.moves + moves, MOVES.shortest, int(until))
         listen(Progress(Phase.MOVES, sampler.moves, may_end))
         came, spent, straight = sampler.chains.u, sampler.gradients, sampler.straight_moves
-        sampler.target = sampler.target.for_many_points(spent)
+        sampler.target = sampler.target.view(Often(spent)) or sampler.target
         u, log_p = sampler.stage(moves, SAMPLER.learning_rate / (1 + number / 4))
         stage = MoveStage(u, log_p, nearest(u, centres))
         if number == 0:

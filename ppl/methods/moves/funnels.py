@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from ppl.floats import Floats
 from ppl.kernel.advi.coordinates import Scaled
-from ppl.kernel.advi.target import Forwarding, Target
-from ppl.records import dataclass, replace
+from ppl.kernel.advi.target import AtPoints, Forwarding, Target
+from ppl.records import dataclass
 
 
 class FunnelLimits(NamedTuple):
@@ -156,6 +156,7 @@ class InFunnels(Forwarding):
 
     target: Target
     funnels: Funnels
+    views = (AtPoints,)
 
     @property
     def base(self) -> Target:
@@ -184,9 +185,6 @@ class InFunnels(Forwarding):
     def gradients_alone(self, z: Floats) -> Floats:
         u, _, shape = self.funnels.back(z)
         return self.funnels.pulled_back(self.base.gradients_alone(u), z, shape)
-
-    def of_points(self, places: NDArray[np.intp]) -> "InFunnels":
-        return replace(self, target=self.target.of_points(places))
 
 
 def unscaled(target: Target, v: Floats) -> Floats:

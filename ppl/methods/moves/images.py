@@ -15,13 +15,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.floats import Floats
+from ppl.floats import Floats, Indices
 from ppl.kernel.advi.coordinates import Scaled
 from ppl.kernel.advi.gaussian import Gaussian
-from ppl.kernel.advi.target import Forwarding, Target
-from ppl.methods.moves.labels import Indices, Labels, coordinates_of, equal, half_way, labels_of
+from ppl.kernel.advi.target import AtPoints, Forwarding, Often, Target
+from ppl.methods.moves.labels import Labels, coordinates_of, equal, half_way, labels_of
 from ppl.methods.numerics.index_sets import distinct
-from ppl.records import dataclass, replace
+from ppl.records import dataclass
 
 
 class ImageLimits(NamedTuple):
@@ -184,6 +184,7 @@ class OneImage(Forwarding):
 
     target: Target
     images: Images
+    views = (Often, AtPoints)
 
     def log_density(self, u: Floats) -> float:
         return float(self.log_densities(u[None])[0])
@@ -201,12 +202,6 @@ class OneImage(Forwarding):
 
     def gradients_alone(self, us: Floats) -> Floats:
         return self.target.gradients_alone(us)
-
-    def for_many_points(self, points: int) -> "OneImage":
-        return replace(self, target=self.target.for_many_points(points))
-
-    def of_points(self, places: Indices) -> "OneImage":
-        return replace(self, target=self.target.of_points(places))
 
 
 def put_back(target: Target, u: Floats) -> Floats:

@@ -11,15 +11,12 @@ from math import lgamma
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ppl.floats import Floats
+from ppl.floats import Floats, Indices
 from ppl.kernel.advi.gaussian import Gaussian
 from ppl.kernel.advi.target import Axis, Target
 from ppl.late import assignment
 from ppl.methods.numerics.index_sets import distinct
-
-Indices = NDArray[np.intp]
 
 
 class LabelLimits(NamedTuple):

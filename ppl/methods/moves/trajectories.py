@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl.floats import Floats
-from ppl.kernel.advi.target import Target
+from ppl.kernel.advi.target import AtPoints, Target
 from ppl.kernel.advi.triangular import diagonal_of, times, transposed_times
 
 
@@ -141,7 +141,8 @@ def move(target: Target, chains: Chains, step: float, count: int, rng: np.random
     divergent = np.zeros(n, dtype=bool)
     if len(rejected):
         some = chains.at(rejected), momentum[rejected], steps[rejected], first.log_chance[rejected]
-        again, loss, divergent[rejected] = _shorter(target.of_points(rejected), *some, count, rng)
+        own = target.view(AtPoints(rejected)) or target
+        again, loss, divergent[rejected] = _shorter(own, *some, count, rng)
         moved.put(rejected, again)
         energy[rejected] -= loss
     spent = count * (n + 2 * len(rejected))

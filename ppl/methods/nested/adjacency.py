@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ppl.floats import Indices
 from ppl.late import LateModule
 from ppl.methods.numerics.index_sets import distinct
 from ppl.records import dataclass
@@ -16,7 +17,6 @@ from ppl.records import dataclass
 csgraph = LateModule("scipy.sparse.csgraph")
 sparse = LateModule("scipy.sparse")
 
-Indices = NDArray[np.intp]
 
 LARGEST_BY_NUMPY = 1000
 """Coordinates up to which components are labelled by NumPy: by C it pays for itself in larger graphs only."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ppl.floats import Floats
 from ppl.kernel.advi.gaussian import LOG_2PI
-from ppl.kernel.advi.target import Target
+from ppl.kernel.advi.target import Inner, Target
 from ppl.methods.nested.structure import Structure
 from ppl.records import dataclass
 
@@ -119,7 +119,7 @@ class Blocks:
     @cached_property
     def inside(self) -> Target:
         """The target, of whose gradients at many points only those in the blocks are looked at."""
-        return self.target.given(self.structure.outer)
+        return self.target.view(Inner(self.structure.outer)) or self.target
 
     def points(self, outer: Floats, latent: Floats) -> Floats:
         """The points (n, dim) of the target."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ppl.floats import Floats
 from ppl.kernel.advi.gaussian import LOG_2PI
-from ppl.kernel.advi.target import Target
+from ppl.kernel.advi.target import Inner, Shared, Target
 from ppl.methods.nested.banded import Factors
 from ppl.methods.nested.blocks import BLOCK_MODES, Modes
 from ppl.methods.nested.coupled import Coupled, coupled_factors
@@ -79,7 +79,7 @@ class Fields:
     @cached_property
     def inside(self) -> Target:
         """The target, of whose gradients at many points only those in the field are looked at."""
-        return self.shared or self.target.given(self.structure.outer)
+        return self.shared or self.target.view(Inner(self.structure.outer)) or self.target
 
     @cached_property
     def shared(self) -> Target | None:
@@ -90,7 +90,7 @@ class Fields:
         latent = len(self.structure.latent)
         if not self.structure.is_complete or are_little_work(latent, self.target.width):
             return None
-        return self.target.with_shared(self.structure.outer)
+        return self.target.view(Shared(self.structure.outer))
 
     def points(self, outer: Floats, latent: Floats) -> Floats:
         """The points (n, dim) of the target."""

@@ -11,10 +11,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.floats import Floats
+from ppl.floats import Floats, Indices
 from ppl.kernel.advi.parts import row_parts
 from ppl.kernel.advi.target import Target
-from ppl.methods.nested.adjacency import Graph, Indices
+from ppl.methods.nested.adjacency import Graph
 from ppl.methods.numerics.index_sets import all_but
 
 

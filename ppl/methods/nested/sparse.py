@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.methods.nested.adjacency import Graph, Indices
+from ppl.floats import Indices
+from ppl.methods.nested.adjacency import Graph
 from ppl.methods.numerics.index_sets import all_but, distinct
 from ppl.methods.numerics.quantiles import median
 from ppl.records import dataclass

@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.floats import Floats
-from ppl.kernel.advi.target import Target
-from ppl.methods.nested.adjacency import Graph, Indices
+from ppl.floats import Floats, Indices
+from ppl.kernel.advi.target import Shared, Target
+from ppl.methods.nested.adjacency import Graph
 from ppl.methods.nested.couplings import COUPLINGS, MinusHessian, are_constant, couplings
 from ppl.methods.nested.graph import (
     GRAPH,
@@ -154,7 +154,7 @@ def may_be_complete(target: Target, outer: Indices, size: int) -> bool:
     most = min(FIELD.most_numbers_shared, FIELD.most_evaluations * whole)
     if size**2 > most:
         return False
-    shared = target.with_shared(outer)
+    shared = target.view(Shared(outer))
     return shared is not None and size * shared.width <= most
 
 

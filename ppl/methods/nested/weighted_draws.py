@@ -11,13 +11,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.floats import Floats
+from ppl.floats import Floats, Indices
 from ppl.kernel.advi.parts import row_parts
 from ppl.kernel.advi.target import finite
 from ppl.methods.correct.weight_quality import is_reliable
 from ppl.methods.diagnose.mixture_sampling import Proposal, density_of, missed
 from ppl.methods.diagnose.psis import Psis, psis
-from ppl.methods.nested.adjacency import Indices
 from ppl.methods.nested.block_draws import BlockDraws, with_trends
 from ppl.methods.nested.blocks import BLOCK_MODES, Blocks
 from ppl.methods.nested.conditional import shape_of

@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-Indices = NDArray[np.intp]
+from ppl.floats import Indices
 
 
 def distinct(values: Indices) -> Indices:

@@ -20,7 +20,7 @@ from ppl.kernel.advi.start import Init
 from ppl.kernel.advi.steps.adaptive import AdviSequence
 from ppl.kernel.advi.steps.step_rule import AVERAGED_TAIL
 from ppl.kernel.advi.stopping.relative_elbo import RelativeElbo
-from ppl.kernel.advi.target import Target
+from ppl.kernel.advi.target import Often, Target
 from ppl.methods.correct.correction import will_move
 from ppl.methods.initialise.starting import Start
 from ppl.methods.recipes.nested import by_blocks
@@ -50,7 +50,7 @@ def staged(target: Target, init: Init, context: Context) -> Result:
         try:
             return by_blocks(target, init, context)
         except Refused:
-            target = target.without_blocks()
+            target = target.view(Often(0)) or target
     name = FIRST if settings.algorithm == "auto" else settings.algorithm
     family = with_noise(family_of(name, target.dim, settings.rank), settings)
     # A step too far overflows on the way to a density that is not finite, which is looked for and dealt with.

@@ -21,7 +21,7 @@ from ppl.kernel.advi.families.mean_field import MeanField
 from ppl.kernel.advi.gaussian import Gaussian
 from ppl.kernel.advi.outcome import Ending, Listener, Outcome, interrupted
 from ppl.kernel.advi.parts import by_rows, draws_within
-from ppl.kernel.advi.target import Target
+from ppl.kernel.advi.target import Often, Target
 from ppl.methods.correct.correction import will_move
 from ppl.methods.correct.weight_quality import is_light
 from ppl.methods.diagnose.psis import Psis, psis
@@ -135,7 +135,7 @@ def _upgraded(target: Target, start: Start, refined: Refined, context: Context) 
     if will_move(target, context.settings):
         return local.q if local and local.weights.ess > best.weights.ess else refined
     if not refined.outcome.converged:  # as many draws as there may be did not do, and will be needed again
-        target = target.for_many_points(FIXED_DRAWS.most_gradients)
+        target = target.view(Often(FIXED_DRAWS.most_gradients)) or target
     if isinstance(refined.family, MeanField) and not best.weights.reliable:
         start, best = _rescaled_again(target, start, best, rng.spawn(1)[0], context.listen)
     fits = best.weights.khat < UPGRADE.good_khat
