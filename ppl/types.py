@@ -1,7 +1,7 @@
 """The types of the language, as the checker, the standard library and the IR speak of them.
 
 A type here is unsized: sizes are values, known once there are data. Written in Stan's own words:
-`str(Array(VECTOR, 2))` is "array[,] vector".
+`str(ArrayType(VECTOR, 2))` is "array[,] vector".
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -21,7 +21,7 @@ class Plain:
 
 
 @dataclass(frozen=True)
-class Array:
+class ArrayType:
     """`dims` array axes over an element that is itself no array."""
 
     element: "Type"
@@ -54,7 +54,7 @@ class OverAxes:
         return f"{self.element} over {', '.join(self.axes)}"
 
 
-Type = Union[Plain, Array, Tuple, OverAxes]
+Type = Union[Plain, ArrayType, Tuple, OverAxes]
 
 NAMED: Mapping[str, Type] = {
     word: Plain(word)
@@ -83,16 +83,16 @@ OWN_AXES: Mapping[Type, int] = {
 
 
 def array_of(element: Type, dims: int) -> Type:
-    """`element` under `dims` more array axes; flattens, so an Array never holds an Array."""
+    """`element` under `dims` more array axes; flattens, so an ArrayType never holds an ArrayType."""
     match element:
         case _ if dims == 0:
             return element
         case OverAxes(element=inner, axes=axes):
             return OverAxes(array_of(inner, dims), axes)
-        case Array(inner, n):
-            return Array(inner, n + dims)
+        case ArrayType(inner, n):
+            return ArrayType(inner, n + dims)
         case _:
-            return Array(element, dims)
+            return ArrayType(element, dims)
 
 
 def of_items(t: Type, change: Callable[[Type], Type]) -> Type:
@@ -100,8 +100,8 @@ def of_items(t: Type, change: Callable[[Type], Type]) -> Type:
     match t:
         case Tuple(items=items):
             return Tuple(tuple(of_items(item, change) for item in items))
-        case Array(element=Tuple() as element, dims=dims):
-            return Array(of_items(element, change), dims)
+        case ArrayType(element=Tuple() as element, dims=dims):
+            return ArrayType(of_items(element, change), dims)
         case _:
             return change(t)
 
@@ -121,7 +121,7 @@ def axes_of(t: Type) -> tuple[str, ...]:
     match t:
         case OverAxes(axes=axes):
             return axes
-        case Array(element=Tuple(items=items)) | Tuple(items=items):
+        case ArrayType(element=Tuple(items=items)) | Tuple(items=items):
             return next((own for item in items if (own := axes_of(item))), ())
         case _:
             return ()
@@ -134,14 +134,14 @@ def entry(t: Type) -> Type:
 
 def core(t: Type) -> Type:
     """The type below all array axes."""
-    return core(t.element) if isinstance(t, OverAxes) else t.element if isinstance(t, Array) else t
+    return core(t.element) if isinstance(t, OverAxes) else t.element if isinstance(t, ArrayType) else t
 
 
 def array_dims(t: Type) -> int:
     """Number of axes above that of the core."""
     if isinstance(t, OverAxes):
         return len(t.axes) + array_dims(t.element)
-    return t.dims if isinstance(t, Array) else 0
+    return t.dims if isinstance(t, ArrayType) else 0
 
 
 def own_axes(t: Type) -> int:

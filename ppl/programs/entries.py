@@ -11,7 +11,7 @@ from ppl.records import dataclass, replace
 from ppl.source import Span
 from ppl.stdlib.record import Distribution
 from ppl.stdlib.signatures import Match, split_commas
-from ppl.types import INT, MATRIX, REAL, ROW_VECTOR, VECTOR, Array, Type, rank
+from ppl.types import INT, MATRIX, REAL, ROW_VECTOR, VECTOR, ArrayType, Type, rank
 
 Exprs = tuple[ast.Expr, ...]
 
@@ -32,8 +32,8 @@ AXES: Mapping[str, int] = {"vector": 1, "vectors": 1, "row_vector": 1, "matrix":
 LOCALS: Mapping[Type, str] = {
     VECTOR: "vector[size(e)] v = e;",
     ROW_VECTOR: "row_vector[size(e)] v = e;",
-    Array(REAL): "array[size(e)] real v = e;",
-    Array(INT): "array[size(e)] int v = e;",
+    ArrayType(REAL): "array[size(e)] real v = e;",
+    ArrayType(INT): "array[size(e)] int v = e;",
     MATRIX: "matrix[rows(e), cols(e)] v = e;",
 }
 

@@ -33,7 +33,7 @@ from ppl.types import (
     ROW_VECTOR,
     VECTOR,
     VOID,
-    Array,
+    ArrayType,
     Tuple,
     Type,
     array_dims,
@@ -58,8 +58,8 @@ CLASSES: Mapping[str, str] = {
     "E": "any type, the same at every E",
     "R": "a scalar if all arguments are, else an array",
 }
-REALS = (INT, REAL, Array(INT), Array(REAL), VECTOR, ROW_VECTOR)
-VECTORS = (VECTOR, ROW_VECTOR, Array(VECTOR), Array(ROW_VECTOR))
+REALS = (INT, REAL, ArrayType(INT), ArrayType(REAL), VECTOR, ROW_VECTOR)
+VECTORS = (VECTOR, ROW_VECTOR, ArrayType(VECTOR), ArrayType(ROW_VECTOR))
 
 
 @dataclass(frozen=True)
@@ -167,7 +167,7 @@ def match_pattern(pattern: Pattern, actual: Type, bound: Bindings) -> int | None
         case Pattern("reals", 0):
             return int(core(actual) == INT) if actual in REALS else None
         case Pattern("ints", 0):
-            return 0 if actual in (INT, Array(INT)) else None
+            return 0 if actual in (INT, ArrayType(INT)) else None
         case Pattern("vectors", 0):
             return 0 if actual in VECTORS else None
         case Pattern("T", 0):
@@ -250,7 +250,7 @@ def fit(callee: Callee, overload: Overload, args: Sequence[Type]) -> tuple[int, 
         return None
     if signature.result.base == "R":
         scalar = INT if isinstance(callee.record, Distribution) and callee.record.discrete else REAL
-        returns = scalar if all(a in (INT, REAL) for a in args) else Array(scalar)
+        returns = scalar if all(a in (INT, REAL) for a in args) else ArrayType(scalar)
     else:
         returns = result_type(signature.result, bound)
     return sum(c or 0 for c in costs), Match(callee, overload, tuple(args), returns)

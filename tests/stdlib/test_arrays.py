@@ -14,11 +14,11 @@ from ppl.arrays import AUTOGRAD, NUMPY, value_and_grad
 from ppl.errors import InferenceError
 from ppl.stdlib.library import standard
 from ppl.stdlib.signatures import choose
-from ppl.types import INT, MATRIX, REAL, ROW_VECTOR, VECTOR, Array, Type
+from ppl.types import INT, MATRIX, REAL, ROW_VECTOR, VECTOR, ArrayType, Type
 
 M = np.arange(1.0, 7.0).reshape(2, 3)  # [[1, 2, 3], [4, 5, 6]]
 V = np.array([3.0, 1.0, 2.0])
-REALS, INTS = Array(REAL), Array(INT)
+REALS, INTS = ArrayType(REAL), ArrayType(INT)
 
 
 def call(name: str, *typed: tuple[Type, object]):
@@ -35,31 +35,31 @@ def ints(*values: int) -> list[tuple[Type, object]]:
 VALUES = [
     ("size", [(REAL, 2.5)], 1),
     ("size", [(MATRIX, M)], 6),
-    ("size", [(Array(VECTOR), M)], 2),
-    ("num_elements", [(Array(VECTOR), M)], 6),
+    ("size", [(ArrayType(VECTOR), M)], 2),
+    ("num_elements", [(ArrayType(VECTOR), M)], 6),
     ("rows", [(ROW_VECTOR, V)], 1),
     ("cols", [(ROW_VECTOR, V)], 3),
     ("cols", [(MATRIX, M)], 3),
     ("dims", [(REAL, 2.5)], []),
     ("dims", [(MATRIX, M)], [2, 3]),
     ("dims", [(VECTOR, V)], [3, 1]),
-    ("dims", [(Array(ROW_VECTOR), M)], [2, 1, 3]),
+    ("dims", [(ArrayType(ROW_VECTOR), M)], [2, 1, 3]),
     ("to_vector", [(MATRIX, M)], [1, 4, 2, 5, 3, 6]),
     ("to_array_1d", [(MATRIX, M)], [1, 4, 2, 5, 3, 6]),
-    ("to_array_1d", [(Array(REAL, 2), M)], [1, 2, 3, 4, 5, 6]),
+    ("to_array_1d", [(ArrayType(REAL, 2), M)], [1, 2, 3, 4, 5, 6]),
     ("to_matrix", [(VECTOR, V)], [[3], [1], [2]]),
     ("to_matrix", [(ROW_VECTOR, V)], [[3, 1, 2]]),
-    ("to_matrix", [(Array(ROW_VECTOR), M)], M),
+    ("to_matrix", [(ArrayType(ROW_VECTOR), M)], M),
     ("to_matrix", [(VECTOR, np.arange(6)), *ints(2, 3)], [[0, 2, 4], [1, 3, 5]]),
     ("to_matrix", [(VECTOR, np.arange(6)), *ints(2, 3, 0)], [[0, 1, 2], [3, 4, 5]]),
     ("to_matrix", [(MATRIX, M), *ints(3, 2)], [[1, 5], [4, 3], [2, 6]]),
     ("to_matrix", [(MATRIX, M), *ints(3, 2, 0)], [[1, 4], [2, 5], [3, 6]]),
     ("to_int", [(REAL, -2.7)], -2),
     ("head", [(VECTOR, V), *ints(2)], [3, 1]),
-    ("tail", [(Array(VECTOR), M), *ints(1)], [[4, 5, 6]]),
+    ("tail", [(ArrayType(VECTOR), M), *ints(1)], [[4, 5, 6]]),
     ("segment", [(REALS, V), *ints(2, 2)], [1, 2]),
     ("segment", [(VECTOR, V), *ints(4, 0)], []),
-    ("reverse", [(Array(VECTOR), M)], M[::-1]),
+    ("reverse", [(ArrayType(VECTOR), M)], M[::-1]),
     ("reverse", [(VECTOR, V)], [2, 1, 3]),
     ("row", [(MATRIX, M), *ints(2)], [4, 5, 6]),
     ("col", [(MATRIX, M), *ints(3)], [3, 6]),
@@ -71,7 +71,7 @@ VALUES = [
     ("append_row", [(MATRIX, M), (ROW_VECTOR, V)], [[1, 2, 3], [4, 5, 6], [3, 1, 2]]),
     ("append_col", [(VECTOR, V[:2]), (MATRIX, M)], [[3, 1, 2, 3], [1, 4, 5, 6]]),
     ("append_col", [(VECTOR, V), (VECTOR, V)], [[3, 3], [1, 1], [2, 2]]),
-    ("append_array", [(Array(VECTOR), np.zeros((0, 9))), (Array(VECTOR), M)], M),
+    ("append_array", [(ArrayType(VECTOR), np.zeros((0, 9))), (ArrayType(VECTOR), M)], M),
     ("rep_vector", [(INT, 2), *ints(3)], [2, 2, 2]),
     ("rep_matrix", [(VECTOR, V), *ints(2)], [[3, 3], [1, 1], [2, 2]]),
     ("rep_matrix", [(ROW_VECTOR, V), *ints(2)], [[3, 1, 2], [3, 1, 2]]),
@@ -106,7 +106,7 @@ def test_values(name, args, expected):
     [
         ("rep_array", [(INT, 2), *ints(3)]),
         ("ones_int_array", ints(2)),
-        ("to_array_1d", [(Array(INT, 2), np.eye(2, dtype=int))]),
+        ("to_array_1d", [(ArrayType(INT, 2), np.eye(2, dtype=int))]),
         ("append_array", [(INTS, np.array([1])), (INTS, np.array([2]))]),
         ("sort_asc", [(INTS, np.array([2, 1]))]),
         ("cumulative_sum", [(INTS, np.array([2, 1]))]),
@@ -120,7 +120,7 @@ def test_ints_stay_ints(name, args):
 
 @pytest.mark.parametrize("name", ["to_vector", "to_row_vector", "to_matrix"])
 def test_ints_become_reals(name):
-    kind = Array(INT, 2) if name == "to_matrix" else INTS
+    kind = ArrayType(INT, 2) if name == "to_matrix" else INTS
     assert call(name, (kind, np.ones((2, 2)[: kind.dims], int))).dtype == float
 
 

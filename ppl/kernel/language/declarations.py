@@ -14,7 +14,7 @@ from ppl.kernel.language.walk import variables, walk
 from ppl.source import Span
 from ppl.stdlib.constraints.table import CONSTRAINTS
 from ppl.stdlib.signatures import promotes
-from ppl.types import INT, NAMED, REAL, VOID, Array, Tuple, Type, array_of, core
+from ppl.types import INT, NAMED, REAL, VOID, ArrayType, Tuple, Type, array_of, core
 
 CONSTRAINED: Mapping[str, Type] = {
     c.keyword: NAMED[c.value] for c in CONSTRAINTS if c.value and c.value != "real"
@@ -145,5 +145,5 @@ def check_initial_value(c: Check, d: ast.Declaration, t: Type) -> None:
 
 def assignable(expected: Type, actual: Type) -> bool:
     """Whether a value of a type may be assigned; `{}` has no element to take a type from."""
-    is_empty_array = isinstance(expected, Array) and actual == Array(VOID)
+    is_empty_array = isinstance(expected, ArrayType) and actual == ArrayType(VOID)
     return is_empty_array or promotes(actual, expected) is not None

@@ -20,7 +20,7 @@ from ppl.types import (
     REAL,
     ROW_VECTOR,
     VOID,
-    Array,
+    ArrayType,
     Tuple,
     Type,
     array_dims,
@@ -220,7 +220,7 @@ def index_keeps_axis(c: Check, index: ast.Index) -> bool:
     match index:
         case ast.SingleIndex(value=value):
             t = check_expr(c, value)
-            if t not in (INT, Array(INT)):
+            if t not in (INT, ArrayType(INT)):
                 raise c.refuse(messages.index_type(t), value.span)
             return t != INT
         case ast.RangeIndex():

@@ -13,7 +13,7 @@ from ppl.kernel.language.facts import Check, UserMatch
 from ppl.kernel.language.solvers import SOLVERS, check_data_only, function_arguments, shape_of_call
 from ppl.spelling import nearest
 from ppl.stdlib.reference import PAGE_WIDTH
-from ppl.types import INT, REAL, VECTOR, Array, Type, array_dims, array_of, is_complex, is_tuple
+from ppl.types import INT, REAL, VECTOR, ArrayType, Type, array_dims, array_of, is_complex, is_tuple
 
 HIGHER_ORDER = ("reduce_sum", "reduce_sum_static", "map_rect", *SOLVERS)
 NOT_OVERLOADABLE = (
@@ -23,7 +23,7 @@ NOT_OVERLOADABLE = (
 """Names that no function of a program may have: what these take is not in a signature."""
 SLICE_BOUNDS = (1, 2)
 """Where a function of reduce_sum gets the start and the end of its slice."""
-MAP_RECT = (VECTOR, Array(VECTOR), Array(REAL, 2), Array(INT, 2))
+MAP_RECT = (VECTOR, ArrayType(VECTOR), ArrayType(REAL, 2), ArrayType(INT, 2))
 MAP_RECT_DATA = (3, 4)
 """Which of its arguments, the function before them, must be data."""
 
@@ -153,4 +153,4 @@ def map_rect_arguments(args: Sequence[Type]) -> Sequence[Type] | None:
     """The arguments of one call: the shared vector, and one shard of each other argument."""
     if tuple(args) != MAP_RECT:
         return None
-    return (args[0], *(array_of(a.element, a.dims - 1) for a in args[1:] if isinstance(a, Array)))
+    return (args[0], *(array_of(a.element, a.dims - 1) for a in args[1:] if isinstance(a, ArrayType)))

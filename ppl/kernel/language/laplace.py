@@ -19,9 +19,9 @@ from ppl.stdlib.functions.laplace_options import LAPLACE_OPTIONS
 from ppl.stdlib.laplace.likelihoods import LIKELIHOODS, Likelihood
 from ppl.stdlib.reference import PAGE_WIDTH
 from ppl.stdlib.signatures import promotes
-from ppl.types import INT, MATRIX, REAL, VECTOR, Array, Tuple, Type
+from ppl.types import INT, MATRIX, REAL, VECTOR, ArrayType, Tuple, Type
 
-INTS = Array(INT)
+INTS = ArrayType(INT)
 ANY_TUPLE = Tuple(())
 SETTINGS = Tuple(tuple(t for _, t in LAPLACE_OPTIONS))
 

@@ -10,9 +10,9 @@ from ppl.kernel.language.calls import refuse_parameters
 from ppl.kernel.language.facts import Check, UserMatch
 from ppl.records import dataclass, replace
 from ppl.stdlib.signatures import promotes
-from ppl.types import INT, REAL, VECTOR, Array, Type
+from ppl.types import INT, REAL, VECTOR, ArrayType, Type
 
-REALS, INTS = Array(REAL), Array(INT)
+REALS, INTS = ArrayType(REAL), ArrayType(INT)
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def ode(*more: Type, settings: tuple[int, ...] = (2, 3, 4, 5)) -> Solver:
     """dy/dt = f(t, y, ...) from (y0, t0) at the times ts; `more` are tolerances."""
     leads = (VECTOR, REAL, REALS, *more)
     known = tuple(i for i in settings if i < len(leads))
-    return Solver(leads, (REAL, VECTOR), VECTOR, Array(VECTOR), (1, 0), known, 3)
+    return Solver(leads, (REAL, VECTOR), VECTOR, ArrayType(VECTOR), (1, 0), known, 3)
 
 
 ODE, ODE_TOL = ode(), ode(REAL, REAL, INT)
@@ -57,7 +57,7 @@ OLD_ODE = Solver(
     leads=(REALS, REAL, REALS),
     own=(REAL, REALS),
     gives=REALS,
-    result=Array(REAL, 2),
+    result=ArrayType(REAL, 2),
     start=(1, 0),
     settings=(2,),
     free=3,

@@ -26,7 +26,7 @@ from ppl.types import (
     ROW_VECTOR,
     VECTOR,
     VOID,
-    Array,
+    ArrayType,
     Tuple,
     Type,
     array_of,
@@ -254,7 +254,7 @@ def check_for_each(c: Check, s: ast.ForEach) -> None:
 def iterated(t: Type) -> Type | None:
     """The type of the loop variable of a for-each loop over this type."""
     match t:
-        case Array(element, dims):
+        case ArrayType(element, dims):
             return array_of(element, dims - 1)
         case _ if t in (VECTOR, ROW_VECTOR, MATRIX):
             return REAL

@@ -59,7 +59,7 @@ from ppl.stdlib import batching, over_draws
 from ppl.types import (
     INT,
     REAL,
-    Array,
+    ArrayType,
     Type,
     array_of,
     axes_of,
@@ -501,7 +501,7 @@ def part_of(e: ir.Expr, step: ir.PathStep) -> ir.Expr:
     """The part of a tuple, or the entry of an array of tuples, at one step of a path."""
     if isinstance(step, int):
         return ir.Item(e, step, items_of(e.type)[step - 1])
-    if not isinstance(e.type, Array) or len(step) > e.type.dims:
+    if not isinstance(e.type, ArrayType) or len(step) > e.type.dims:
         raise Dependent("an entry of a vector or matrix in a container is set")
     return ir.Index(e, step, array_of(e.type.element, e.type.dims - len(step)))
 

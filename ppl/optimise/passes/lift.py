@@ -24,7 +24,7 @@ from ppl.stdlib.record import Impl, LeadingAxis
 from ppl.types import (
     INT,
     REAL,
-    Array,
+    ArrayType,
     Type,
     array_dims,
     axes_of,
@@ -744,4 +744,4 @@ def range_of_each(c: Lifting, b: Batch, item: ir.Between) -> ir.Expr:
     ends = tuple(to_batch(c, b, end) for end in item.ends)
     if b.over(*ends) != (b.axis,):
         raise Dependent("a range of indices varies from one draw to the next")
-    return helper(batching.spans, ends, over_axes(Array(INT), b.axis))
+    return helper(batching.spans, ends, over_axes(ArrayType(INT), b.axis))

@@ -39,7 +39,7 @@ from ppl.records import dataclass, replace
 from ppl.stdlib.functions.operators import OPERATORS
 from ppl.stdlib.linear_recurrence import weights_before, with_recurrence
 from ppl.stdlib.record import Impl, LeadingAxis
-from ppl.types import INT, MATRIX, REAL, VECTOR, Array, Type, rank
+from ppl.types import INT, MATRIX, REAL, VECTOR, ArrayType, Type, rank
 
 DIVIDE, ELT_TIMES = OPERATORS["/"].name, OPERATORS[".*"].name
 FIRST, ZERO = ir.Const(1, INT), ir.Const(0.0, REAL)
@@ -261,7 +261,7 @@ class Replacement:
         of = t.weights or replace(t.entries, base=self.filled(VECTOR, ONE))
         ends = (t.entries.lower, t.entries.upper, of.lower, of.upper)
         starts = (FIRST, ir.Const(0, INT)) * 2  # no entries where the loop does not come
-        tables = [ir.Var(self.fresh("end"), Array(INT)) for _ in ends]
+        tables = [ir.Var(self.fresh("end"), ArrayType(INT)) for _ in ends]
         scale = ir.Var(self.fresh("scale"), VECTOR)
         backwards = ir.Const(int(t.entries.backwards != of.backwards), INT)
         weights = call_of(weights_before, "whole", MATRIX, of.base, *tables, backwards)
