@@ -1,6 +1,7 @@
 """A compiled program with its data: what fits and reports are made of."""
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from itertools import chain, compress, count
@@ -21,12 +22,12 @@ from ppl.density.log_joint import TARGET, UNNORMALISED, LogJoint
 from ppl.density.many_points import BATCH, LargestArrays, in_batches, sizes_of
 from ppl.density.problem import Extent, Problem
 from ppl.density.updated import Earlier, UpdatedJoint, updated_joint
-from ppl.errors import ArgumentError, InferenceError, Rejection
+from ppl.errors import ArgumentError, DataError, InferenceError, Rejection
 from ppl.floats import Floats
 from ppl.kernel.advi.target import Axis, Kinds, Target
 from ppl.kernel.density.layout import Data, free_names, parameters_of
 from ppl.kernel.density.reading import leaves
-from ppl.kernel.draws.names import Labels, Sized, column_names, flat, sized
+from ppl.kernel.draws.names import Labels, Sized, column_names, flat, sized, unflatten
 from ppl.kernel.emit.located import located
 from ppl.kernel.emit.runtime import DrawsRejected, ParameterPlace, joined
 from ppl.kernel.ir.nodes import Declared
@@ -578,6 +579,28 @@ class LogDensity:
         leaves = leaf_values(self.model.lowered.parameters, self.places, given)
         with np.errstate(all="ignore"), located(self.model.plain):
             return joined(list(self.places.values()), self.model.plain.unconstrained(self.d, leaves))
+
+    def initial_point(self, values: Mapping[str, Any]) -> Floats:
+        """The `u` (param_unc_num(),) of some constrained values, by name; nan for the other parameters.
+
+        Raises:
+            DataError: it names no parameter, or a value does not fit its parameter.
+        """
+        declared = self.declared(include_tp=False, include_gq=False)
+        open_ = {v.name for v in declared} - set(values)
+        if declared and len(open_) == len(declared):
+            names = ", ".join(v.name for v in declared)
+            raise DataError(f"the initial values name no parameter of the program; it has {names}")
+        if open_:  # on which the bounds of others may depend
+            origin = self.param_constrain(np.zeros(self.param_unc_num()))
+            values = {**unflatten(declared, origin), **values}
+        u, owners = self.param_unconstrain(values), [re.split("[.:]", n)[0] for n in self.param_unc_names()]
+        for name, value in zip(owners, u, strict=True):
+            if name not in open_ and not np.isfinite(value):
+                raise DataError(
+                    f"the initial value of {name} is outside its constraint or on its boundary", name
+                )
+        return np.where(np.isin(owners, list(open_)), np.nan, u)
 
 
 class OfPosterior(Target):

@@ -1,7 +1,6 @@
 """Where a run starts, from what the user said."""
 
 import json
-import re
 from collections.abc import Mapping
 from itertools import zip_longest
 from pathlib import Path
@@ -16,7 +15,6 @@ from ppl.errors import DataError
 from ppl.files import require_file
 from ppl.floats import Floats
 from ppl.kernel.advi.start import Init, Warm
-from ppl.kernel.draws.names import unflatten
 from ppl.run.checksum import checked_record, damage_reported, require_types
 from ppl.run.identity import positive_transform
 
@@ -48,11 +46,11 @@ def start_for(posterior: LogDensity, init: Any, whole: bool = True) -> Init:
                 with damage_reported(init):
                     return _warm(posterior, Path(init), record, whole)
             try:
-                return _unconstrained(posterior, values)
+                return posterior.initial_point(values)
             except DataError as error:
                 raise DataError(f"{init}: {error.message}", error.variable, error.code) from None
         case Mapping():
-            return _unconstrained(posterior, init)
+            return posterior.initial_point(init)
         case _ if (earlier := posterior.earlier) is not None:
             point = np.zeros(posterior.param_unc_num())  # of new groups' effects 0
             point[positions(earlier.names, posterior.param_unc_names())] = earlier.mean
@@ -118,26 +116,6 @@ def approximation(record: Mapping[str, Any], dim: int) -> "tuple[Family, Floats]
         if not np.isfinite([family.mean(params), family.scales(params)]).all():
             raise ValueError("the approximation has no finite mean and scales")
     return family, params
-
-
-def _unconstrained(posterior: LogDensity, values: Mapping[str, Any]) -> Floats:
-    declared = posterior.declared(include_tp=False, include_gq=False)
-    open_ = {v.name for v in declared} - set(values)
-    if declared and len(open_) == len(declared):
-        names = ", ".join(v.name for v in declared)
-        raise DataError(f"the initial values name no parameter of the program; it has {names}")
-    u = posterior.param_unconstrain(_completed(posterior, values) if open_ else values)
-    owners = np.array([re.split("[.:]", name)[0] for name in posterior.param_unc_names()])
-    for name, value in zip(owners, u, strict=True):
-        if name not in open_ and not np.isfinite(value):
-            raise DataError(f"the initial value of {name} is outside its constraint or on its boundary", name)
-    return np.where(np.isin(owners, list(open_)), np.nan, u)
-
-
-def _completed(posterior: LogDensity, values: Mapping[str, Any]) -> dict[str, Any]:
-    """`values`, and for the other parameters those at the origin of R^dim, on which bounds may depend."""
-    origin = posterior.param_constrain(np.zeros(posterior.param_unc_num()))
-    return {**unflatten(posterior.declared(include_tp=False, include_gq=False), origin), **values}
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import pytest
 
 from ppl.compilation.phases import Compilation
 from ppl.compilation.traits import Traits
+from ppl.density.log_density import LogDensity
 from ppl.density.problem import Extent, Problem
 from ppl.errors import InferenceError
 from ppl.kernel.density.layout import Data
@@ -145,6 +146,8 @@ class Toy:
         if include_gq and mu < self.model.floor:
             raise InferenceError("normal_rng: mu is too low")
         return np.array([mu, tau] + [mu, tau] * include_tp + ([rng.normal(mu)] if include_gq else []))
+
+    initial_point = LogDensity.initial_point
 
     def param_unconstrain(self, values):
         return np.array([values["mu"], np.log(values["tau"])])
