@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from ppl.records import replace
 from tests.generator.predictions.__main__ import MOST
 from tests.generator.predictions.compare import Compared, compared, fitted
 from tests.generator.predictions.exact import Exact
@@ -75,6 +76,14 @@ def test_a_posterior_that_no_grid_resolves_is_not_compared():
     """Model 4151: four outcomes near a line, so that the scale has much of its mass near 0."""
     with pytest.raises(ArithmeticError, match="no grid resolves"):
         Exact.of(regression(4151))
+
+
+def test_effects_have_as_many_points_as_a_small_scale_of_the_outcome_needs():
+    """Model 7307: two residuals of a group that nearly agree. With 41 effects the score is -0.246."""
+    model = regression(7307)
+    exact = Exact.of(model)
+    finer = replace(exact, points=321)
+    assert exact.score(model.test, 2) == pytest.approx(finer.score(model.test, 2), abs=0.01)
 
 
 def test_the_error_of_weights_is_that_of_a_normal_and_finite_for_an_outlier():

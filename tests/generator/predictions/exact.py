@@ -4,12 +4,12 @@ What new rows hold changes their own unknown values, not the parameters, nor eff
 """
 
 from functools import cached_property
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 from scipy import special, stats
 
-from ppl.records import dataclass
+from ppl.records import dataclass, replace
 from tests.generator.predictions.models import MEAN, MEANS, NOISE, SD, SDS, SHARED, Array, Regression, Rows
 
 POINTS, FEW = {1: 41, 2: 25, 3: 13}, 9
@@ -22,9 +22,9 @@ WIDTH = 6.0
 SHRINKAGE, SETTLED = 0.5, 0.9
 """The narrowest grid and the narrowest last one, as shares of the one before."""
 SAME = 0.005
-"""The most by which the log evidence differs with two points fewer on each axis."""
-T = np.linspace(-5, 5, 41)
-WT = stats.norm.pdf(T) / stats.norm.pdf(T).sum()
+"""The most by which the log evidence differs with two points fewer on each axis, or half as many effects."""
+EFFECTS = (41, 81, 161)
+"""Points of the effect of a group: the last two that agree are looked for, and the finer one taken."""
 X = np.linspace(-5, 5, 61)
 WX = stats.norm.pdf(X) / stats.norm.pdf(X).sum()
 ONE = np.ones(1)
@@ -138,6 +138,7 @@ class Exact:
 
     model: Regression
     grid: Grid
+    points: int = EFFECTS[0]
 
     @classmethod
     def of(cls, model: Regression) -> "Exact":
@@ -158,15 +159,22 @@ class Exact:
             if all(sd[name] > SETTLED * before[name] for name in model.free):
                 most = POINTS[len(model.free)]
                 found, coarser = (cls(model, grid(model, centre, sd, n)) for n in (most, most - 2))
-                if abs(found.log_evidence() - coarser.log_evidence()) > SAME:
+                if not agree(found, coarser):
                     raise ArithmeticError("no grid resolves the posterior")
-                return found
+                return found.with_effects() if model.groups else found
+
+    def with_effects(self) -> "Exact":
+        """With as many points of effects as an outcome of small variance about one needs."""
+        for coarser, finer in pairwise([self, *(replace(self, points=n) for n in EFFECTS[1:])]):
+            if agree(coarser, finer):
+                return finer
+        raise ArithmeticError("no grid resolves the effects of groups")
 
     def eta(self, rows: Rows, n: int) -> tuple[Array, Array]:
         """The predictor at (points, effects, predictors), and the weights of the last."""
         at, (mean, sd) = self.grid.at, predictor_law(self.model, rows.x[n])
         nodes, weights = (mean + sd * X, WX) if sd else (np.array([mean]), ONE)
-        effects = at["tau"] * T[None, :, None] if self.model.groups else 0.0
+        effects = at["tau"] * self.standardised[None, :, None] if self.model.groups else 0.0
         slope = at["b"] * nodes if self.model.predictor != "none" else 0.0
         return at["a"] + effects + slope, weights
 
@@ -180,7 +188,13 @@ class Exact:
 
     @property
     def effects(self) -> Array:
-        return WT if self.model.groups else ONE
+        law = stats.norm.pdf(self.standardised)
+        return law / law.sum() if self.model.groups else ONE
+
+    @property
+    def standardised(self) -> Array:
+        """Effects in units of their sd."""
+        return np.linspace(-5, 5, self.points)
 
     @cached_property
     def seen(self) -> list[Array]:
@@ -263,3 +277,7 @@ class Exact:
         log_cut = np.minimum(log_w - log_mean, 0.5 * np.log(draws))
         first, second = (np.exp(special.logsumexp(weighted - log_w + k * log_cut)) for k in (1, 2))
         return float(np.sqrt((second - first**2) / draws + (1 - first) ** 2))
+
+
+def agree(one: Exact, other: Exact) -> bool:
+    return abs(one.log_evidence() - other.log_evidence()) < SAME
