@@ -8,8 +8,10 @@ import pytest
 
 import ppl
 from ppl.cli.fixes import difference, fixed
-from ppl.errors import Fix
+from ppl.cli.lsp.analysis import analysis
+from ppl.errors import Fix, ModelError
 from ppl.kernel.language.include import with_fixes
+from ppl.records import replace
 from ppl.source import SourceText, Span
 
 CENTRED = """data {
@@ -56,6 +58,30 @@ def test_fixes_of_errors_come_first_and_those_of_warnings_follow():
     assert found.source.text == "parameters { real x; } model { x ~ normal(0, 1 / 2.0); }"
     assert [each.code for each in found.applied][-1] == "PPL005" and not found.errors
     assert ppl.compile_model(found.source.text)
+
+
+def test_fixes_that_are_apart_are_tried_together(monkeypatch):
+    """Twenty errors are reported at a time."""
+    texts = list[str]()
+    monkeypatch.setattr(
+        "ppl.cli.fixes.analysis", lambda source: texts.append(source.text) or analysis(source)
+    )
+    statements = "".join(f"  real a{k};\n  a{k} <- b;\n" for k in range(60))
+    found = fixed(SourceText(f"parameters {{ real b; }}\nmodel {{\n{statements}}}\n"))
+    assert len(found.applied) == 60 and not found.errors and len(texts) < 12
+    assert found.source.text.count(" = b;") == 60
+
+
+def test_a_fix_that_leaves_an_error_stops_no_other(monkeypatch):
+    def without_the_third(source):
+        other = analysis(source)
+        wrong = ModelError("wrong", other.program.span, None, "PPL100")
+        return replace(other, errors=(wrong,)) if "a2 = b * (1 / 2.0)" in source.text else other
+
+    monkeypatch.setattr("ppl.cli.fixes.analysis", without_the_third)
+    statements = "".join(f"  real a{k} = b * (1 / 2);\n  target += a{k};\n" for k in range(9))
+    found = fixed(SourceText(f"parameters {{ real b; }}\nmodel {{\n{statements}}}\n"))
+    assert len(found.applied) == 8 and found.source.text.count("1 / 2)") == 1
 
 
 def test_only_some_codes():

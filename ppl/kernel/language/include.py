@@ -22,16 +22,12 @@ OTHER_ENCODINGS = (
 
 def with_fixes(text: str, fixes: Iterable[Fix]) -> str:
     """The text with changes that do not overlap."""
-    for fix in sorted(fixes, key=lambda f: (f.span.line, f.span.column), reverse=True):
-        start = offset(text, fix.span.line, fix.span.column)
-        end = offset(text, fix.span.end_line, fix.span.end_column)
-        text = text[:start] + fix.text + text[end:]
-    return text
-
-
-def offset(text: str, line: int, column: int) -> int:
-    """Where a place stands; lines and columns count from 1."""
-    return sum(len(each) + 1 for each in text.split("\n")[: line - 1]) + column - 1
+    starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]  # lines and columns count from 1
+    parts, end = list[str](), 0
+    for fix in sorted(fixes, key=lambda f: (f.span.line, f.span.column)):
+        parts += [text[end : starts[fix.span.line - 1] + fix.span.column - 1], fix.text]
+        end = starts[fix.span.end_line - 1] + fix.span.end_column - 1
+    return "".join([*parts, text[end:]])
 
 
 def read_source(program: str | Path) -> SourceText:
