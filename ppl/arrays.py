@@ -20,8 +20,8 @@ import autograd.numpy as anp
 import autograd.numpy.linalg as anp_linalg
 import numpy as np
 from autograd.core import VJPNode, add_outgrads
-from autograd.extend import defvjp, defvjp_argnums, primitive
-from autograd.numpy.numpy_vjps import unbroadcast
+from autograd.extend import SparseObject, defvjp, defvjp_argnums, primitive, vspace
+from autograd.numpy.numpy_vjps import unbroadcast, untake
 from autograd.tracer import box_types, getval, isbox, new_box, notrace_primitives, trace_stack
 from autograd.util import toposort
 
@@ -91,6 +91,35 @@ def is_basic(index: Any) -> bool:
     """Whether an index picks one entry, or a range, of each axis, so that none is picked twice."""
     items = index if isinstance(index, tuple) else (index,)
     return all(isinstance(i, int | np.integer | slice) for i in items)
+
+
+def entry(x: Array, index: Any) -> Array:
+    """x[index] of a traced x at a basic index; the adjoint is sparse, and added without `np.add.at`."""
+    return _entry(x, index) if isbox(x) else x[index]
+
+
+@primitive  # type: ignore[untyped-decorator]
+def _entry(x: Array, index: Any) -> Array:
+    return x[index]
+
+
+def _entry_vjp(ans: Array, x: Array, index: Any) -> Callable[[Array], Array]:
+    space = vspace(x)
+
+    def vjp(g: Array) -> Array:
+        if isbox(g):
+            return untake(g, index, space)
+
+        def added(to: Array) -> Array:
+            to[index] += g
+            return to
+
+        return SparseObject(space, added)
+
+    return vjp
+
+
+defvjp(_entry, _entry_vjp, None)
 
 
 def _put_in_place(x: Array, index: Any, value: Array) -> Array:

@@ -85,7 +85,8 @@ def test_draws_may_part_inside_the_function():
         at_three = 0.5 * np.exp(-3 * k) + 2 / k * (np.exp(-k * (3 - off)) - np.exp(-3 * k))
         solved = posterior.values(u, None, True, False)["y"][1, 0]
         assert solved == pytest.approx(at_three, abs=1e-5)
-        assert posterior.log_density_gradient(u)[0] == pytest.approx(value, rel=1e-9)
+        # which steps lead across the jump depends on the rounding of errors: equal to the tolerance asked for
+        assert posterior.log_density_gradient(u)[0] == pytest.approx(value, rel=1e-8)
         assert np.allclose(posterior.log_density_gradient(u)[1], gradient)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ppl.arrays import NUMPY, Array, Namespace, is_basic, is_traced, with_vjps
+from ppl.arrays import NUMPY, Array, Namespace, entry, is_basic, is_traced, with_vjps
 from ppl.stdlib.functions.complex_parts import to_complex
 
 
@@ -46,8 +46,8 @@ def cross_indices(
 def pick(xp: Namespace, x: Array, index: tuple[Any, ...]) -> Array:
     """x[index] of each draw; on a tape the adjoint of a single entry is sparse, as x[index] has it."""
     if xp is NUMPY and type(x) is np.ndarray:  # what the rate of a differential equation mostly does
-        return _entry(x, index)
-    return x[index] if is_traced(x) and is_basic(index) else picked(xp, x, index)
+        return _entry(x, index) if type(index[-1]) is not int else x[index].copy()
+    return entry(x, index) if is_traced(x) and is_basic(index) else picked(xp, x, index)
 
 
 def _put_back(xp: Namespace, g: Array, ans: Array, x: Array, index: Any) -> Array:

@@ -19,6 +19,8 @@ SAFETY = 0.9
 """Of the step that the error estimate would just allow, the part that is taken."""
 SHRINK, GROW = 0.2, 10.0
 """How much shorter or longer than the last one a step may be."""
+SHRINK_AGAIN = 1e-4
+"""How much shorter if the last one was refused, too: two errors tell the order that they have there."""
 MOST_REFUSED = 30
 """Tries at one step, each at a fifth of the last where the rate is not finite."""
 MOST_AT_LIMIT = 15
@@ -75,6 +77,7 @@ def trajectory(
     t, y, tried = t0.astype(float), start.astype(float), np.zeros(count, dtype=int)
     done = np.where(among, 0, outputs) * np.ones(count, dtype=int)
     at_limit, refused = np.zeros(count, dtype=int), np.zeros(count, dtype=int)
+    refusals = np.full((2, count), np.nan)
     every = np.arange(count)
     h = first_lengths(np, lambda t, y: f.values(t, y, every), scales, method.order, t, y)
     while (active := np.flatnonzero((done < outputs) & (tried < most_tries) & (h > 0))).size:
@@ -88,7 +91,8 @@ def trajectory(
         y[accepted], t[accepted] = step.end[good], t[accepted] + length[good]
         t[accepted[whole]] = times[accepted[whole], done[accepted[whole]]]
         out.states[accepted[whole], done[accepted[whole]]] = step.end[good][whole]
-        longer = length * factors(np, step.error, method.order)
+        last, refusals[:, active] = refusals[:, active], np.where(good, np.nan, [length, step.error])
+        longer = length * factors(np, step.error, *orders(method.order, last, refusals[:, active]))
         tried[active] += 1
         at_limit[active] += good & step.at_limit
         refused[active] = np.where(good, 0, refused[active] + 1)
@@ -107,10 +111,22 @@ def joint(first: Trajectory, second: Trajectory) -> tuple[Floats, list[Trajector
     return states, [replace(first, rounds=rounds), second]
 
 
-def factors(xp: Any, error: Any, order: int) -> Any:
+def factors(xp: Any, error: Any, order: Any, least: Any = SHRINK) -> Any:
     """How much longer the next step may be; `xp` is NumPy or what stands for it."""
     known = xp.where(xp.isfinite(error), xp.maximum(error, 1e-10), xp.inf)
-    return xp.clip(SAFETY * known ** (-1 / order), SHRINK, GROW)
+    return xp.clip(SAFETY * known ** (-1 / order), least, GROW)
+
+
+def orders(usual: int, last: Floats, now: Floats) -> tuple[Any, Any]:
+    """The order of the errors, and how much shorter the next steps may be, from two refusals in a row.
+
+    Each is the lengths and errors (2, m), nan where a step was not refused.  Where the rate jumps the error
+    shrinks like the length alone (Hairer and Wanner 1996, section IV.8).
+    """
+    with np.errstate(all="ignore"):
+        seen = np.log(now[1] / last[1]) / np.log(now[0] / last[0])
+    known = np.isfinite(seen)
+    return np.where(known, np.clip(seen, 1.0, usual), usual), np.where(known, SHRINK_AGAIN, SHRINK)
 
 
 def first_lengths(

@@ -5,7 +5,7 @@ import pytest
 
 import ppl
 from ppl import arrays
-from ppl.arrays import AUTOGRAD, values_and_grads, with_partials
+from ppl.arrays import AUTOGRAD, entry, values_and_grads, with_partials
 from ppl.density.many_points import padded
 from ppl.density.tapes import CALLS_BEFORE
 from ppl.optimise.tracing.namespace import TRACING
@@ -33,6 +33,11 @@ TRACEABLE = {
     ),
     "columns and rows of a matrix": lambda xp, x, s: (
         xp.np.sum((m := x[:, None] * x)[:, INDEX] / s) + xp.np.sum(m[1] / 3) + xp.np.sum(m[:2, 1] / 7)
+    ),
+    "entries, sparse": lambda xp, x, s: (
+        xp.np.sum(entry(m := x[:, None] * x, (slice(None), 1)) * x)
+        + xp.np.sum(entry(m, (slice(1, 3),)) / s)
+        + entry(m, (2, 1)) * entry(x, -1)
     ),
     "no entries": lambda xp, x, s: xp.np.sum((x[:, None] * x)[PAIRS[0][:0], PAIRS[1]]) + x[0],
     "a product": lambda xp, x, s: xp.np.sum(A @ x) * s,

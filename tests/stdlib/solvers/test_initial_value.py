@@ -128,3 +128,18 @@ def test_the_explicit_method_leaves_a_stiff_draw_soon() -> None:
     assert path.complete.tolist() == [True, False] and len(path.rounds) < 100
     other = trajectory(field, Radau(), start, np.zeros(2), np.full((2, 1), 5.0), scales, 1e5, ~path.complete)
     assert other.states[1, 0] == pytest.approx([np.exp(-5), 0.0], abs=1e-5)
+
+
+class Jump(Linear):
+    """dy/dt = -rate from the start on, but not there."""
+
+    def values(self, t, y, draws):
+        return np.where(t > T0[draws], -self.rates[draws], 0.0)[:, None] * np.ones_like(y)
+
+
+def test_a_jump_at_the_start_takes_few_tries() -> None:
+    rates = np.array([1.0, 1e4])
+    path = trajectory(Jump(TURN, rates), DormandPrince(), START, T0, TIMES, Scales(1e-10, 1e-10), 1e5)
+    exact = START[:, None] - (rates[:, None] * (TIMES - T0[:, None]))[..., None]
+    assert path.states == pytest.approx(exact, rel=1e-9, abs=1e-8)
+    assert len(path.rounds) < 30  # 42 by the usual order of errors
