@@ -63,9 +63,6 @@ class VerdictBounds(NamedTuple):
     tell.
     """
 
-    most_sd_error: float = 0.1
-    """The standard error of an sd, as a share of it."""
-
     uncertain_elbo: float = 1.0
     """The standard error, in nats, above which draws do not know the ELBO to a nat."""
 
@@ -255,7 +252,7 @@ def starts_disagree(v: Quality, name: CoordinateName) -> Iterator[Finding]:
 
 def uncertain_sds(v: Quality, name: CoordinateName) -> Iterator[Finding]:
     """Of heavy tails few chains have been at the ends, which the sds hang on."""
-    if (worst := worst_of(v.sd_errors, name, VERDICT.most_sd_error)) and v.made is DrawSource.MOVED:
+    if (worst := worst_of(v.sd_errors, name, MOVES.most_sd_error)) and v.made is DrawSource.MOVED:
         why = f"an sd is known to {float(v.sd_errors.max()):.0%} only, by its standard error"
         yield Finding(Level.USABLE, f"{why}; most affected: {worst}", (QUANTILES, *OTHER_FORM))
 

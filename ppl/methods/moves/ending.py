@@ -6,6 +6,7 @@ no longer do, they are.
 """
 
 from collections.abc import Mapping, Sequence
+from math import ceil, inf
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -56,10 +57,14 @@ class EndingLimits(NamedTuple):
     """The same where fewer draws are written."""
 
     patience: float = 2.0
-    """How many times as many moves as would do are made for chains that stay where others seldom are."""
+    """How many times as many moves as would do are made where an sd is not known well."""
 
-    few_stay: float = 0.025
-    """The share of the chains that may stay so; with more, that is how heavy tails are moved through."""
+    most_sd_error: float = 0.1
+    """The standard error of an sd, as a share of it, from which on it is not: as where one chain stays in a
+    tail."""
+
+    shortest_share: float = 0.34
+    """The share of its usual moves that a stage has at least, where fewer seem to do after `many_moves`."""
 
     most_gradients: int = 400_000
     """Gradients at all chains together."""
@@ -134,14 +139,15 @@ class Moved:
 
 
 class StageEnd(NamedTuple):
-    """Chains after so many stages: those kept, whether each entered necks, how many moves are to be made, 0
-    where that is not known, and the state of the sampler.
+    """Chains after so many stages: those kept, whether each entered necks, after how many moves they may end,
+    0 where that is not known, how many more may do, and the state of the sampler.
     """
 
     stages: int
     kept: tuple[MoveStage, ...]
     entered: tuple[bool, ...]
     until: float
+    more: float
     sampler: Mapping[str, Any]
 
 
@@ -238,15 +244,17 @@ def until_stationary(
     A stuck chain gives its place to another of its group, of so many; of 0 groups, to none.
     """
     kept, entered = list[MoveStage](), list[bool]()  # whether its moves were those that enter necks
-    straight_at_first, first, until = starts_right or sampler.funnels is not None, 0, 0.0
+    straight_at_first = starts_right or sampler.funnels is not None
+    first, until, more = 0, 0.0, inf
     if (left := journal.recall(RECORDED, sampler.rng)) is not None:
-        first, kept, entered, until = left.stages, [*left.kept], [*left.entered], left.until
+        first, kept, entered = left.stages, [*left.kept], [*left.entered]
+        until, more = left.until, left.more
         sampler.go_on_from(left.sampler)
     for number, moves in list(enumerate(stages))[first:]:
         if number and sum(stage.u.size for stage in kept) <= MOVES.most_recorded:
-            end = StageEnd(number, tuple(kept), tuple(entered), until, sampler.state)
+            end = StageEnd(number, tuple(kept), tuple(entered), until, more, sampler.state)
             journal.record(RECORDED, end, sampler.rng)
-        moves = min(moves, max(int(until) - sampler.moves, MOVES.fewest_moves)) if until else moves
+        moves = ceil(min(moves, max(more, MOVES.shortest_share * moves, MOVES.fewest_moves)))
         may_end = max(sampler.moves + moves, MOVES.shortest, int(until))
         listen(Progress(Phase.MOVES, sampler.moves, may_end))
         came, spent, straight = sampler.chains.u, sampler.gradients, sampler.straight_moves
@@ -259,21 +267,25 @@ def until_stationary(
             continue
         late = sampler.funnels is not None and not straight_at_first
         entered = [*entered, not late or straight >= MOVES.fewest_moves][-MOVES.kept :]
-        kept = [*kept, stage][-MOVES.kept :]
+        kept, more = [*kept, stage][-MOVES.kept :], inf
         if moves >= MOVES.fewest_moves:
             over = sampler.gradients * (1 + 1 / (number + 1)) > most or number + 1 == len(stages)
             own = [stage for stage, enters in zip(kept, entered, strict=True) if enters or over]
             if len(own) < 2:
                 continue
             chains = _moved(joined(own[:-1]), stage, sampler, centres, spent)
-            enough = chains.stationary and chains.mixing.fewest_effective >= needed(effective, chains)
-            if enough and not until:  # not until none stays: that would leave out what is far in tails
-                waits = 0 < chains.mixing.stays.mean() <= MOVES.few_stay
-                until = sampler.moves * (MOVES.patience if waits else 1.0)
+            worth, least = chains.mixing.fewest_effective, needed(effective, chains)
+            enough = chains.stationary and worth >= least
+            if enough and not until:
+                unsure = chains.mixing.sd_errors.max(initial=0.0) >= MOVES.most_sd_error
+                until = sampler.moves * (MOVES.patience if unsure else 1.0)
             if enough and sampler.moves >= until:
                 return chains
             if over or is_in_vain(chains, effective, most):
                 return chains if enough else replace(chains, bound=most)
+            if chains.stationary and sampler.moves >= MOVES.many_moves:
+                left_out = len(own[0].u) if len(own) == MOVES.kept else 0
+                more = max(chains.moves * (least / max(worth, 1.0) - 1) + left_out, until - sampler.moves)
     return chains
 
 

@@ -22,11 +22,6 @@ TAIL_MASS = 0.05
 """The share of the draws in each tail."""
 END_MASS = 0.025
 """The share of the draws at each end, where no chain stays."""
-FALSE_STAYS = 1e-8
-"""The same chance for a stay there that a chain came back from; less, for what chains are worth is roughly
-known."""
-WITHIN_ONE_SD = (0.16, 0.84)
-"""The shares of a normal below its mean less an sd, and below its mean and one."""
 TAIL_SDS = 9.7
 """How far a quantile of a normal at `TAIL_MASS` moves, in sds, by the share of the draws beyond it."""
 SQUARE_SDS = 0.5
@@ -62,15 +57,15 @@ class Mixing(NamedTuple):
 
     `drift` is the change from stage to stage and `apart` the difference between the chains of even and of odd
     number, both in sds and beyond their noise; `effective` the independent draws that both stages are worth,
-    for the mean or the tail that mixes worst. `drift_of_log_p` is the drift of the log density. `stays` are
-    the chains (chains,) that were most of the time where the others seldom are.
+    for the mean or the tail that mixes worst. `drift_of_log_p` is the drift of the log density. `sd_errors`
+    are the standard errors of sds, as shares of these: large where few chains were far out.
     """
 
     drift: Floats
     apart: Floats
     effective: Floats
     drift_of_log_p: float
-    stays: NDArray[np.bool_] = np.zeros(0, dtype=bool)
+    sd_errors: Floats = np.zeros(0)
 
     @property
     def largest_drift(self) -> float:
@@ -93,10 +88,9 @@ def compare(before: MoveStage, after: MoveStage) -> Mixing:
     columns = (slice(k, k + width) for k in range(0, dim, width))
     both = (about_modes(np.concatenate([before.u[..., k], after.u[..., k]]), mode) for k in columns)
     parts = [_compared(each, first, looks) for each in both]
-    *of_coordinates, stays = zip(*parts, strict=True)
-    drift, apart, effective = (np.concatenate(each) for each in of_coordinates)
+    drift, apart, effective, errors = (np.concatenate(each) for each in zip(*parts, strict=True))
     drift_of_log_p = _drift_of_log_p(before.log_p, after.log_p, standard_errors_by_chance(looks))
-    return Mixing(drift, apart, effective, drift_of_log_p, np.any(stays, axis=0))
+    return Mixing(drift, apart, effective, drift_of_log_p, errors)
 
 
 def about_modes(u: Floats, mode: NDArray[np.intp]) -> Floats:
@@ -115,8 +109,8 @@ def standard_errors_by_chance(looks: int) -> float:
     return float(-special.ndtri(FALSE_DRIFTS / (2 * looks)))
 
 
-def _compared(both: Floats, first: int, looks: int) -> tuple[Floats, Floats, Floats, NDArray[np.bool_]]:
-    """Drift, apart, effective sizes of some coordinates, chains that stay; the first moves are earlier."""
+def _compared(both: Floats, first: int, looks: int) -> tuple[Floats, Floats, Floats, Floats]:
+    """Drift, apart, effective sizes, errors of sds of some coordinates; the first moves are earlier."""
     before, after, most = both[:first], both[first:], standard_errors_by_chance(looks)
     centre, sds = both.mean(axis=(0, 1)), both.std(axis=(0, 1))
     sds = np.where(sds > 0, sds, 1.0)
@@ -140,31 +134,20 @@ def _compared(both: Floats, first: int, looks: int) -> tuple[Floats, Floats, Flo
     noise = sum(half.var(axis=1) / half.shape[1] for half in halves)
     apart = beyond_noise(halves[0].mean(axis=1) - halves[1].mean(axis=1), noise, most)
     effective = effective_sizes(all_of[[0, 2, 3]], both, low, high).min(axis=0)
-    left, stays = left_behind(both, lowest, highest, effective, looks * both.shape[1])
-    return (SIZES * drift).max(axis=0), np.maximum((SIZES * apart).max(axis=0), left), effective, stays
+    left = left_behind(both, lowest, highest, effective, looks * both.shape[1])
+    errors = all_of[1].std(axis=0, ddof=1) / (2 * np.sqrt(both.shape[1]))  # the mean square is one
+    return (SIZES * drift).max(axis=0), np.maximum((SIZES * apart).max(axis=0), left), effective, errors
 
 
-def left_behind(
-    both: Floats, lowest: Floats, highest: Floats, effective: Floats, looks: int
-) -> tuple[Floats, NDArray[np.bool_]]:
-    """How far chains move a quantile, in sds, that never left the end of a tail, where they began; and which
-    were there for longer than chains are, by chance, that are worth as many draws as most.
+def left_behind(both: Floats, lowest: Floats, highest: Floats, effective: Floats, looks: int) -> Floats:
+    """How far chains move a quantile, in sds, that never left the end of a tail, where they began.
 
     Positions (moves, chains, coordinates) beyond `lowest` and `highest` (coordinates,) are those at an end.
     Few moves of chains that are worth few `effective` draws may all be there by chance.
     """
-    inside = np.clip(both, lowest, highest)
-    low, high = quantiles(inside.mean(axis=0), WITHIN_ONE_SD)
-    variance = ((high - low) / 2) ** 2  # of the means of chains, but for those far from the others
-    most = np.full(len(lowest), float(len(both)))
-    worth = np.divide(inside.var(axis=(0, 1)), variance, out=most.copy(), where=variance > 0)
-    worth = np.minimum(worth, most)
-    there = np.maximum((both < lowest).mean(axis=0), (both > highest).mean(axis=0))
-    by_chance = special.betainc(np.maximum(there * worth, 1.0), worth * (1 - there) + 1, END_MASS)
     surely = np.log(END_MASS) * effective / both.shape[1] < np.log(FALSE_DRIFTS / looks)
-    always = (there == 1) & surely
-    stays = (by_chance < FALSE_STAYS / looks).any(axis=1)
-    return np.asarray(TAIL_SDS * always.mean(axis=0)), np.asarray(stays)
+    always = ((both < lowest).all(axis=0) | (both > highest).all(axis=0)) & surely
+    return np.asarray(TAIL_SDS * always.mean(axis=0))
 
 
 def beyond_noise(difference: Floats, variance: Floats, most: float) -> Floats:
