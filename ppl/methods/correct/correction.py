@@ -77,6 +77,9 @@ class CorrectionLimits(NamedTuple):
     fewest_moved: int = 128
     """Draws that are moved at least; fewer tell nothing."""
 
+    most_moved: int = 600
+    """Draws that are moved at most: the positions of so many chains are worth a thousand draws."""
+
     effective_share: float = 0.8
     """The independent draws that these must be worth, as a share of their number."""
 
@@ -202,12 +205,11 @@ def moved_on(
 ) -> Corrected:
     """Draws of any path, moved until they are stationary: most are so from the beginning.
 
-    Where moving all of them would cost much, some are moved, and `reliable` ones stay as they are where these
-    do not change.
+    Some of many are moved. `reliable` ones stay as they are where these do not change, and are worth few.
     """
     n, width = len(drawn.u), target.width
     work, few = width * CORRECTION.gradients_a_chain, CORRECTION.fewest_moved
-    chains = min(n, max(few, CORRECTION.work_on_draws // work))
+    chains = min(n, CORRECTION.most_moved, max(few, CORRECTION.work_on_draws // work))
     mean, sds = drawn.u.mean(axis=0), drawn.u.std(axis=0)
     if n < few or few * work > CORRECTION.work_on_few or not sds.all():
         return drawn
@@ -222,7 +224,7 @@ def moved_on(
     except KeyboardInterrupt:
         return replace(drawn, interrupted=True)
     changed = moves.total_moves > MOVES.shortest or not reliable
-    if chains < n and not changed:
+    if chains < n and not changed and moves.mixing.fewest_effective < MOVES.fewest_effective:
         return replace(drawn, moved=moves, tails=extremes(scaled, moves)[0])
     corrected = of_chains(scaled, moves, n, rng)
     if changed:

@@ -69,7 +69,7 @@ def test_a_chain_that_never_leaves_the_end_of_a_tail_is_seen():
 
 
 def test_sds_that_hang_on_one_chain_have_large_errors():
-    """Of independent draws of a normal one over the root of twice their number, which AR(1) is worth fewer."""
+    """Of independent draws of a normal: one over the root of twice their number; AR(1) is worth fewer."""
     u = ar1(0.6, 33, 128, 2, 3)
     u[:, 109, 1] += 15.0
     low, high = compare(stage_of(u[:13]), stage_of(u[13:])).sd_errors
