@@ -267,8 +267,8 @@ def draw_all(
             click.echo(f"Wrote {path}.")
         if note := kind.left_out(material):
             click.echo(note)
-    if material.constant:
-        missing.append(f"Omitted (constant): {first_few(material.constant)}.")
+    if material.omitted:
+        missing.append(f"Omitted (constant or symmetric): {first_few(material.omitted)}.")
     if not written:
         raise DataError("nothing was drawn.\n" + "\n".join(missing))
     for note in missing:

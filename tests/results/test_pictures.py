@@ -207,6 +207,13 @@ def test_many_observations_are_drawn_over_their_means():
     assert np.array_equal(axes.lines[-1].get_ydata(), y_rep[0])
 
 
+@pytest.mark.parametrize("n", [40, 100])
+def test_whole_outcomes_have_whole_ticks(n):
+    y_rep = np.random.default_rng(0).integers(1, 4, (80, n)).astype(float)
+    ticks = KINDS["predictive"].axes(of_outcome(y_rep[0], y_rep[1:]))[0].get_yticks()
+    assert len(ticks) > 2 and np.array_equal(ticks, np.round(ticks))
+
+
 def test_a_predictive_check_counts_replications():
     """Data twice as wide as the replications have an sd that none of these reaches."""
     rng = np.random.default_rng(0)
@@ -395,11 +402,21 @@ def test_a_column_that_never_varies_or_is_nan_harms_nothing(files):
     rows[:, 0], rows[:, 1], rows[:, 2] = 3.0, np.nan, 4.6 + 1e-15 * (np.arange(len(rows)) % 2)
     file = replace(files[0], draws=rows)
     material = Material((file,), file.columns)
-    assert material.constant == file.columns[:3] and material.draws.columns == file.columns[3:]
+    assert material.omitted == file.columns[:3] and material.draws.columns == file.columns[3:]
     for kind in KINDS.values():
         assert kind.missing(material) or svg(kind.figure(material))
     nothing = Material((file,), file.columns[:3])
     assert [name for name, kind in KINDS.items() if not kind.missing(nothing)] == []
+
+
+def test_a_symmetric_matrix_is_drawn_by_its_lower_triangle(files):
+    rng = np.random.default_rng(0)
+    a, b, c, one = *rng.normal(size=(3, 50)), np.ones(50)
+    columns = tuple(f"R.{i}.{j}" for j in (1, 2, 3) for i in (1, 2, 3))
+    file = replace(files[0], columns=columns, mean=None, draws=np.array([one, a, b, a, one, c, b, c, one]).T)
+    material = Material((file,), columns)
+    assert material.draws.columns == ("R.2.1", "R.3.1", "R.3.2")
+    assert np.array_equal(material.draws.rows, np.array([a, b, c]).T)
 
 
 @pytest.mark.rotate(5)

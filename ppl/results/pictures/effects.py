@@ -72,12 +72,27 @@ def panel(axes: "Axes", effect: ExpectedOverGrid, name: str, k: int | None, styl
     if is_factor:
         axes.set_xticks(at, grid)
         axes.set_xlim(-0.5, len(grid) - 0.5)
-    of = "" if k is None else f"[{word(effect.expected.axes[name][-1], k)}]"
+    what, of = quantity(effect, name, k)
     axes.set(
         xlabel=f"{effect.predictor}{held(effect)}",
-        ylabel=f"expected {name}{of}",
+        ylabel=what,
         title=f"{name}{of}: mean, {style.share} interval, data",
     )
+
+
+def quantity(effect: ExpectedOverGrid, name: str, k: int | None) -> tuple[str, str]:
+    """The label of the axis of values, a probability or an expected value, and the category or entry."""
+    y, category = effect.points[name][2], "" if k is None else word(effect.expected.axes[name][-1], k)
+    of = f"[{category}]" if category else ""
+    if category and y.ndim == 1:
+        return f"P({name} = {category})", of
+    return f"P({name} = 1)" if not category and is_binary(y) else f"expected {name}{of}", of
+
+
+def is_binary(y: Values) -> bool:
+    """Whether all values that are not missing are 0 or 1."""
+    given = y[~np.isnan(y)]
+    return len(given) > 0 and bool(np.isin(given, (0, 1)).all())
 
 
 def held(effect: ExpectedOverGrid) -> str:
@@ -111,7 +126,7 @@ def points(effect: ExpectedOverGrid, name: str, k: int | None, rows: Values | sl
     if isinstance(effect.grid[0], str):
         levels = [*effect.grid]
         return means(np.array([levels.index(level) for level in x], int), y)
-    if not np.isin(y, (0, 1)).all() or not len(y):
+    if not is_binary(y):
         return x, y
     order = np.argsort(x)
     bins = np.arange(len(x)) * BINS // max(len(x), 1)

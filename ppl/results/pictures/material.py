@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -108,10 +109,13 @@ class Material:
 
     @cached_property
     def draws(self) -> NamedDraws:
-        """All runs' draws of the columns to draw, but for those that never vary."""
+        """All runs' draws of the columns to draw, but for those that never vary and for the upper triangle of
+        symmetric matrices.
+        """
         rows = np.concatenate([file.only(self.names).draws for file in self.files])
-        varying = [k for k in range(len(self.names)) if varies(rows[:, k])]
-        return NamedDraws(tuple(self.names[k] for k in varying), rows[:, varying])
+        of = dict(zip(self.names, rows.T, strict=True))
+        names = [name for name in self.names if varies(of[name]) and not is_mirrored(name, of)]
+        return NamedDraws(tuple(names), np.column_stack([rows[:, :0], *(of[name] for name in names)]))
 
     def shown(self, draws: NamedDraws) -> NamedDraws:
         """Draws as pictures show them: transformed, with labels of levels in place of names of columns."""
@@ -144,14 +148,23 @@ class Material:
             return float(self.transform(np.zeros(1))[0]) if self.transform else 0.0
 
     @property
-    def constant(self) -> tuple[str, ...]:
-        """The columns that never vary: there is nothing to draw of them."""
+    def omitted(self) -> tuple[str, ...]:
+        """The columns that never vary or repeat their mirror image: there is nothing to draw of them."""
         return tuple(name for name in self.names if name not in {*self.draws.columns})
 
     @property
     def chains(self) -> list[Floats]:
         """The draws (draws, columns) of each run, of the columns that vary."""
         return [file.only(self.draws.columns).draws for file in self.files]
+
+
+def is_mirrored(column: str, draws: Mapping[str, Floats]) -> bool:
+    """Whether a column is above the diagonal of a matrix and equal to its mirror image, as `R.1.2` may be."""
+    parts = re.fullmatch(r"(.+)\.(\d+)\.(\d+)", column)
+    if parts is None or int(parts[2]) >= int(parts[3]):
+        return False
+    image = draws.get(f"{parts[1]}.{parts[3]}.{parts[2]}")
+    return image is not None and np.array_equal(image, draws[column])
 
 
 # --- Outcomes ------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ppl.floats import Floats
+from ppl.results.fits.density import is_whole
 from ppl.results.pictures.canvas import FITTED, GREY, OTHER, PICTURE_SIZES, Look, Panels, legend, panels
 from ppl.results.pictures.kind import GROUPS, OUTCOMES, Kind, always
 from ppl.results.pictures.marks import distribution, interval_ends
@@ -32,6 +33,8 @@ def draw(material: Material, look: Look) -> Panels:
         return each
     each = panels(look, 1, 1, 3.2 if look.wide else 2.8)
     (intervals if y.size <= FEW_OBSERVATIONS else against_means)(each[0], y, y_rep, name, look.style)
+    if is_whole(y):
+        each[0].locator_params(axis="y", integer=True)
     legend(each)
     return each
 

@@ -146,7 +146,8 @@ def test_the_picture_of_effects_has_means_and_shares_of_similar_rows(fit):
     pytest.importorskip("matplotlib")
     found = fit.effects("age", by="sex")
     y, visits = found.plot(interval=0.5)
-    assert (y.get_xlabel(), visits.get_ylabel()) == ("age (clinic = Bath)", "expected visits")
+    assert (y.get_xlabel(), y.get_ylabel()) == ("age (clinic = Bath)", "P(y = 1)")
+    assert visits.get_ylabel() == "expected visits"
     mean, shares = y.get_lines()[:2]
     assert (
         mean.get_label() == "sex = F"
