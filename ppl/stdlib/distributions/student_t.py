@@ -78,9 +78,14 @@ def standard_cdf(xp: Namespace, z: Array, nu: Array) -> Array:
     return xp.np.where(z < 0, tail, 1.0 - tail)
 
 
+def _share_of_tail(xp: Namespace, log_cdf: Array, z: Array) -> Array:
+    """The derivative of log P(Z < z) in log P(Z < -|z|): above 0 minus the ratio of the tail to the rest."""
+    return xp.np.where(z < 0, 1.0, -xp.np.expm1(xp.np.minimum(-log_cdf, LOG_TWO)))
+
+
 @with_partials(
     lambda xp, ans, z, nu: xp.np.exp(standard_log_density(xp, z, nu) - ans),
-    lambda xp, ans, z, nu: xp.np.where(z < 0, _tail_slope(xp, z, nu), _cdf_slope(xp, z, nu) / xp.np.exp(ans)),
+    lambda xp, ans, z, nu: _tail_slope(xp, z, nu) * _share_of_tail(xp, ans, z),
 )
 def standard_lcdf(xp: Namespace, z: Array, nu: Array) -> Array:
     log_tail = _log_tail(xp, z, nu)

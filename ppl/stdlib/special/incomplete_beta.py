@@ -71,13 +71,16 @@ def _log_tail(a: Any, b: Any, x: Any, y: Any) -> tuple[Any, Any]:
     """log I and its derivatives in (a, b), for a, b > 0 and 0 < x < 1."""
     a, b, x, y = np.broadcast_arrays(*(np.asarray(v, float) for v in (a, b, x, y)))
     direct, near, slopes = near_tail(NUMPY, a, b, x, y)
-    far = np.log(_value(a, b, x, y))
+    far = np.log(_value(a, b, x, y, where=~direct))
     return np.where(direct, near, far), np.where(direct, slopes, -slopes * np.exp(near - far))
 
 
-def _value(a: Any, b: Any, x: Any, y: Any) -> Any:
-    """I(a, b, x) from whichever of x and y = 1 - x is the small one."""
-    return np.where(x < 0.5, special.betainc(a, b, x), special.betaincc(b, a, y))
+def _value(a: Any, b: Any, x: Any, y: Any, where: Any = True) -> Any:
+    """I(a, b, x) from whichever of x and y = 1 - x is the small one; 0.5 but `where` it is asked for."""
+    shares, small = np.full(np.broadcast_shapes(*map(np.shape, (a, b, x, where))), 0.5), np.less(x, 0.5)
+    special.betainc(a, b, x, out=shares, where=where & small)
+    special.betaincc(b, a, y, out=shares, where=where & ~small)
+    return shares[()]
 
 
 @with_vjps(no_derivative, no_derivative, no_derivative, no_derivative)
@@ -93,7 +96,7 @@ def log_density(xp: Namespace, a: Array, b: Array, x: Array, y: Array) -> Array:
 
 def _log_value(a: Any, b: Any, x: Any, y: Any) -> Any:
     p = _value(a, b, x, y)
-    value = log_probability(NUMPY, p, _value(b, a, y, x))
+    value = log_probability(NUMPY, p, _value(b, a, y, x, where=~np.less(p, 0.5)))
     deep = (p < LEAST_BETA_SHARE) & (x > 0) & (y > 0)
     if not np.any(deep):
         return value
