@@ -5,11 +5,11 @@ from contextlib import contextmanager
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from ppl.compilation.made_of import made_of
 from ppl.compilation.programs import StoredProgram, in_cache
 from ppl.compilation.traits import Traits, traits_of
 from ppl.kernel.emit.load import Code, Emitted
 from ppl.kernel.ir import nodes as ir
+from ppl.kernel.ir.walk import assigned_names, used_names
 from ppl.memory import MOST_TABLE_ENTRIES
 from ppl.optimise.draw_by_draw import DrawByDraw
 from ppl.optimise.forms import ARRAYS, DRAWS, VALUES, Form
@@ -266,3 +266,16 @@ def depth_refused(c: Compilation) -> Iterator[None]:
         from ppl.kernel.language.walk import too_deep
 
         raise too_deep(c.tree or c.checked[0]) from None
+
+
+def made_of(program: ir.Program) -> dict[str, frozenset[str]]:
+    """The parameters by the name of a transformed parameter, those it has through others included.
+
+    What one statement sets is taken to be made of all that the statement reads.
+    """
+    sources = {parameter.name: {parameter.name} for parameter in program.parameters}
+    for statement in program.transformed_parameters:
+        read = set().union(*(sources.get(name, set()) for name in used_names(statement)))
+        for name in assigned_names((statement,)):
+            sources[name] = sources.get(name, set()) | read
+    return {d.name: frozenset(sources.get(d.name, ())) for d in program.transformed_parameter_names}

@@ -9,8 +9,7 @@ from ppl.errors import InferenceError
 from ppl.kernel.advi.outcome import Listener, Phase, Progress
 from ppl.kernel.advi.target import Forwarding, Often, Target
 from ppl.methods.correct.draw_source import DrawSource
-from ppl.methods.objective.ard import ArdTarget
-from ppl.methods.objective.marginal import MarginalTarget
+from ppl.methods.objective import ArdTarget, MarginalTarget
 from ppl.methods.run.settings import Settings
 from ppl.records import replace
 from ppl.run.backend import on_backend, rows_on_backend, sharded

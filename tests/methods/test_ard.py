@@ -6,7 +6,7 @@ from toy_targets import correlated, numeric_gradient, params_of
 from ppl.kernel.advi.families.mean_field import ArdDiagonal, Diagonal
 from ppl.kernel.advi.families.standard import Logistic
 from ppl.methods.numerics.fixed_noise import fixed_noise
-from ppl.methods.objective.ard import ArdTarget, WithPrior
+from ppl.methods.objective import ArdTarget, WithPrior
 from ppl.methods.refine.fixed_draws import fit_fixed_draws
 
 ARD = np.array([0, 2])

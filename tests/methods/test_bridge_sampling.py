@@ -5,7 +5,7 @@ import pytest
 from scipy import special, stats
 
 from ppl.methods.correct.bridge_sampling import bridge_sampling, effective_size, variance_of_sets
-from ppl.methods.numerics.sobol import sobol
+from ppl.methods.numerics.fixed_noise import sobol
 
 
 def log_ratio(u, distance=1.5):

@@ -10,8 +10,8 @@ from ppl.kernel.advi.elbo import elbo_of
 from ppl.kernel.advi.families.mean_field import MeanField
 from ppl.kernel.advi.outcome import Ending, Outcome
 from ppl.kernel.advi.target import Target
-from ppl.methods.correct.balanced_resampling import balanced
 from ppl.methods.correct.correction import Corrected, DrawSource
+from ppl.methods.correct.resampling import balanced
 from ppl.methods.diagnose.psis import weighted_draws_of
 from ppl.methods.diagnose.verdict import verdict_of
 from ppl.methods.moves.ending import Moved

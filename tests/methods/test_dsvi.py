@@ -10,7 +10,7 @@ from ppl.kernel.advi.families.full_rank import FullRank
 from ppl.kernel.advi.families.mean_field import ArdDiagonal, Diagonal
 from ppl.kernel.advi.target import Forwarding
 from ppl.methods.numerics.fixed_noise import fixed_noise
-from ppl.methods.objective.ard import ArdTarget
+from ppl.methods.objective import ArdTarget
 from ppl.methods.recipes import fit
 from ppl.methods.refine.fixed_draws import fit_fixed_draws
 from ppl.methods.run.settings import Settings

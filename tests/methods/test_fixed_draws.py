@@ -10,8 +10,7 @@ from ppl.kernel.advi.families.mean_field import MeanField
 from ppl.kernel.advi.families.standard import Logistic
 from ppl.kernel.advi.outcome import Ending
 from ppl.methods.numerics import fixed_noise as normal_points
-from ppl.methods.numerics.fixed_noise import fixed_noise
-from ppl.methods.numerics.sobol import MOST_DIMENSIONS
+from ppl.methods.numerics.fixed_noise import MOST_DIMENSIONS, fixed_noise
 from ppl.methods.refine.fixed_draws import fit_fixed_draws
 from ppl.methods.refine.fixed_elbo import negative_elbo
 

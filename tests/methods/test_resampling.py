@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-from ppl.methods.correct.balanced_resampling import balanced
-from ppl.methods.correct.resampling import systematic
+from ppl.methods.correct.resampling import balanced, systematic
 
 
 def rng(seed=0):

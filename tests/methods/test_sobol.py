@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy.stats import qmc
 
-from ppl.methods.numerics.sobol import MOST_DIMENSIONS, sobol
+from ppl.methods.numerics.fixed_noise import MOST_DIMENSIONS, sobol
 
 
 @pytest.mark.parametrize("dim", [1, 2, 7, 33, MOST_DIMENSIONS])

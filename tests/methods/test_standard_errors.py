@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ppl.methods.correct.balanced_resampling import balanced
+from ppl.methods.correct.resampling import balanced
 from ppl.methods.correct.standard_errors import (
     INDEPENDENT,
     errors_of,

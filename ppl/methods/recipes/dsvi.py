@@ -13,7 +13,7 @@ from ppl.kernel.advi.optimise import Algorithm
 from ppl.kernel.advi.start import Init
 from ppl.kernel.advi.steps.decaying import Staged
 from ppl.kernel.advi.target import Target
-from ppl.methods.objective.ard import ArdTarget
+from ppl.methods.objective import ArdTarget
 from ppl.methods.recipes.optimising import AVERAGED_HALF, fit_by_steps, maximise_elbo
 from ppl.methods.recipes.parts import algorithm_of, stopping_of, with_noise
 from ppl.methods.recipes.result import Result, result_of

@@ -16,7 +16,7 @@ from ppl.kernel.advi.start import Init, start_points
 from ppl.kernel.advi.target import Target
 from ppl.methods.initialise.mode import find_mode
 from ppl.methods.initialise.starting import from_paths
-from ppl.methods.objective.marginal import MarginalTarget
+from ppl.methods.objective import MarginalTarget
 from ppl.methods.recipes.fixed_draws import from_start
 from ppl.methods.recipes.laplace import outcome_of
 from ppl.methods.recipes.result import Path, Result, result_of

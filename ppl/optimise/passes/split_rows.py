@@ -12,6 +12,7 @@ from typing import Any
 
 from ppl.kernel.ir import nodes as ir
 from ppl.kernel.ir.walk import assigned_names, backward_slice, used_names, walk, walk_statements, with_parts
+from ppl.kernel.language.walk import closure
 from ppl.records import dataclass, replace
 from ppl.source import Span
 from ppl.types import INT, entry, rank
@@ -179,12 +180,7 @@ def counts(s: ir.Stmt, size: str) -> bool:
 
 def depends_on(body: Sequence[ir.Stmt], names: set[str]) -> set[str]:
     """The names and every variable computed from them."""
-    touched, flows = set(names), list(flows_in(body))
-    while True:
-        more = {name for used, assigned in flows if used & touched for name in assigned} - touched
-        if not more:
-            return touched
-        touched |= more
+    return closure(names, list(flows_in(body)), lambda flow, known: flow[1] if flow[0] & known else ())
 
 
 def flows_in(

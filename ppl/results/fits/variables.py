@@ -19,6 +19,7 @@ from ppl.errors import InferenceError
 from ppl.floats import Floats
 from ppl.kernel.draws.columns import chosen, in_columns, labelled, reshape, variables, whole_numbers
 from ppl.kernel.draws.names import unflatten, variable_of
+from ppl.kernel.ir import nodes as ir
 from ppl.late import LateModule
 from ppl.methods.diagnose.level import Level
 from ppl.results.arguments.tree import ArgumentValues
@@ -33,7 +34,6 @@ from ppl.results.files.arviz import (
 )
 from ppl.results.files.axes import Axes, AxisNames, Coords, Dims
 from ppl.results.files.config import Config, Metadata, NestedSettings, as_json
-from ppl.results.files.declared_axes import declared_axes
 from ppl.results.report.log_lik import POINTWISE, LogLik, of_draws
 from ppl.results.report.style import TableStyle
 from ppl.results.report.summary import Summary
@@ -700,3 +700,23 @@ class VariablesOfDraws(api.Members, ABC):
             if name in dataset:
                 dataset[name] = dataset[name].copy(data=whole_numbers(dataset[name].values))
         return dataset
+
+
+OF_DRAWS = ("chain", "draw")
+
+
+def declared_axes(program: ir.Program) -> dict[str, tuple[str | None, ...]]:
+    """The names of the sizes of every global variable: of `array[N] vector[J] theta` they are N and J.
+
+    A size that is a number or an expression has no name; nor has one that is called as a variable with
+    draws is, which a data set would take for that variable.
+    """
+    drawn = [*program.parameters, *program.transformed_parameter_names, *program.generated_names]
+    taken = {*OF_DRAWS, *(variable.name for variable in drawn)}
+    return {
+        variable.name: tuple(
+            size.name if isinstance(size, ir.Var) and size.name not in taken else None
+            for size in (*variable.dims, *variable.sizes)
+        )
+        for variable in (*program.data, *drawn)
+    }

@@ -13,7 +13,17 @@ from ppl.kernel.language import ast
 from ppl.kernel.language.facts import Facts
 from ppl.kernel.language.walk import walk
 from ppl.programs.fresh_names import FreshNames
-from ppl.programs.rewriting import Stmts, bottom_up, copied, indexed, integer, rewrite, written
+from ppl.programs.rewriting import (
+    Stmts,
+    bottom_up,
+    copied,
+    expr,
+    indexed,
+    integer,
+    mentions,
+    rewrite,
+    written,
+)
 from ppl.records import dataclass, field, replace
 from ppl.structure.discrete import refused
 from ppl.structure.discrete.affine import known
@@ -21,12 +31,12 @@ from ppl.structure.discrete.concrete import Concrete
 from ppl.structure.discrete.emit import Emit, Way
 from ppl.structure.discrete.evaluate import known_value
 from ppl.structure.discrete.live import EFFECTS, live
-from ppl.structure.discrete.normal import Normal, dependent_names
+from ppl.structure.discrete.normal import Normal, density_of, dependent_names, normalised_in
 from ppl.structure.discrete.parameters import Discrete, discrete_parameters, is_discrete
 from ppl.structure.discrete.steps import Cannot, Elimination, planned, weight
-from ppl.structure.discrete.terms import Parameters, terms
+from ppl.structure.discrete.terms import Parameters, is_whole, terms
 from ppl.structure.discrete.transformed import divided, plain_declarations
-from ppl.structure.discrete.whole import with_increments
+from ppl.types import rank
 
 TILT = "lp_tilt"
 
@@ -211,3 +221,33 @@ def replaced(body: Stmts, emit: Emit) -> Stmts:
     fills = emit.fills()
     filled: Stmts = rewrite(body, lambda n: fills.get(id(n)))
     return (*emit.declarations(), *filled, *emit.finish())
+
+
+def with_increments(body: Stmts, names: set[str], facts: Facts) -> Stmts:
+    """The statements with plain increments inside those that a discrete value decides about as a whole.
+
+    What stands in them and does not itself depend on a discrete parameter is added for each of its values
+    too, so that it must be an increment with all its constants.
+    """
+
+    def within(n: ast.Node) -> ast.Node | None:
+        if isinstance(n, ast.TargetIncrement) and mentions(n, names):
+            return increments(n, facts)
+        if not isinstance(n, ast.For | ast.ForEach | ast.If | ast.Block) or not mentions(n, names):
+            return None
+        return increments(n, facts) if is_whole(n, names) else None
+
+    return rewrite(body, within)
+
+
+def increments(s: ast.Statement, facts: Facts) -> ast.Statement:
+    def increment(n: ast.Node) -> ast.Node | None:
+        match n:
+            case ast.Tilde():
+                return ast.TargetIncrement(n.span, density_of(n, facts))
+            case ast.TargetIncrement(value=value) if value in facts.types and rank(facts.types[value]):
+                return ast.TargetIncrement(n.span, expr("sum(e)", n.span, e=value))
+            case _:
+                return None
+
+    return normalised_in(rewrite(s, increment))

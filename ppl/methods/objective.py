@@ -1,4 +1,4 @@
-"""Targets with a Gaussian prior taken out and put back, for automatic relevance determination."""
+"""Targets without the prior of some coordinates (automatic relevance determination), or to be integrated."""
 
 import numpy as np
 
@@ -53,3 +53,11 @@ class WithPrior(Forwarding):
         gradient = gradient.copy()
         gradient[..., self.ard] -= u[..., self.ard] / self.variances
         return gradient
+
+
+@dataclass(frozen=True, eq=False)
+class MarginalTarget(Forwarding):
+    """A target, and the coordinates `at` that Type-II maximum likelihood integrates out."""
+
+    target: Target
+    at: tuple[int, ...]

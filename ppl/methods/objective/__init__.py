@@ -1,1 +1,0 @@
-"""The objective: the target, its coordinates, the ELBO."""
