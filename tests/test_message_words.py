@@ -26,6 +26,9 @@ TURNS = re.compile(
 """Turns of phrase that a reader whose first language is another has to read twice."""
 
 
+LAYERS = ("kernel", "density", "methods", "run")
+
+
 @cache
 def sentences(path):
     """The string literals of a file that are sentences, docstrings left out."""
@@ -55,3 +58,10 @@ def test_no_private_word_reaches_a_user(path):
 @every("path", FILES)
 def test_sentences_are_plain(path):
     assert [text for text in sentences(path) if TURNS.search(text)] == []
+
+
+def test_layers_below_the_command_line_name_no_options():
+    """An `Advice` (ppl/advice.py) is an option to a reader in a shell, a keyword to one in Python."""
+    below = [path for path in FILES if path.parts[len(ROOT.parts) + 1] in LAYERS]
+    assert len(below) > 150
+    assert [text for path in below for text in sentences(path) if re.search(r"(?<!\w)--[a-z]", text)] == []

@@ -105,7 +105,7 @@ def too_much(what: str, most: int) -> str:
     """The sentence for what has no room."""
     return (
         f"{what} {in_bytes(most)}, a quarter of the memory that is free. Long arrays can stay on disk: save "
-        "them as .npy and name them with --data"
+        "them as .npy, and give these files as data"
     )
 
 

@@ -23,7 +23,7 @@ from ppl.stdlib.supports import SUPPORTS
 
 HELP = (
     "Common remedies: a constraint on the parameter that leaves its domain (<lower=0> for a scale), "
-    "starting values nearer to the data's scale (--init), data on a scale near one, a prior that keeps exp() "
+    "starting values (init) nearer to the data's scale, data on a scale near one, a prior that keeps exp() "
     "from overflowing."
 )
 

@@ -65,7 +65,7 @@ def dependence(e: Evidence) -> Finding | None:
         "PPL037",
         f"The draws have no correlations, but the curvature of the log density at the draws implies "
         f"{np.copysign(both[a, b], first[a, b]):.2f} for `{one}` and `{other}`: their sds are too small.",
-        "Fit without `--algorithm meanfield`, or with `fullrank`. Centring the predictors weakens the "
+        "Fit by `auto` or `fullrank` in place of `meanfield`. Centring the predictors weakens the "
         "dependence.",
         reference=Reference("implied correlations", float(both[a, b]), both[np.triu_indices(len(both), 1)]),
     )
