@@ -27,7 +27,7 @@ from ppl.floats import Floats
 from ppl.kernel.advi.target import Axis, Kinds, Target
 from ppl.kernel.density.layout import Data, free_names, parameters_of
 from ppl.kernel.density.reading import leaves
-from ppl.kernel.draws.names import Labels, Sized, column_names, flat, sized, unflatten
+from ppl.kernel.draws.names import Labels, Sized, column_names, flat, sized
 from ppl.kernel.emit.located import located
 from ppl.kernel.emit.runtime import DrawsRejected, ParameterPlace, joined
 from ppl.kernel.ir.nodes import Declared
@@ -592,8 +592,8 @@ class LogDensity:
             names = ", ".join(v.name for v in declared)
             raise DataError(f"the initial values name no parameter of the program; it has {names}")
         if open_:  # on which the bounds of others may depend
-            origin = self.param_constrain(np.zeros(self.param_unc_num()))
-            values = {**unflatten(declared, origin), **values}
+            origin = self.values(np.zeros(self.param_unc_num()), None, include_tp=False, include_gq=False)
+            values = {**origin, **values}
         u, owners = self.param_unconstrain(values), [re.split("[.:]", n)[0] for n in self.param_unc_names()]
         for name, value in zip(owners, u, strict=True):
             if name not in open_ and not np.isfinite(value):
