@@ -48,8 +48,9 @@ class Model(api.Members, compiled_program.CompiledProgram):
         that of the first column that is declared with it.
 
         An int with bounds 1 to J takes text or a categorical: its levels are coded in the column's own order,
-        else sorted, and J, if it is data and not given, is their number. Of an int with bounds 0 and 1, the
-        second of two levels is 1. Labels of tables and plots are these levels.
+        else sorted, and J, if it is data and not given, is their number; so it is of groups 1, 2, 3, ... in a
+        column, if none is left out. Of an int with bounds 0 and 1, the second of two levels is 1. Labels of
+        tables and plots are these levels.
 
         An array that is a `np.memmap` of doubles stays on disk; fitted by minibatches, it is read a block of
         rows at a time.  `data.with_arrays` takes variables from files of their own.

@@ -38,7 +38,7 @@ def test_columns_go_beside_other_values(frame):
 
 def test_a_size_of_something_else_is_missed(frame):
     with pytest.raises(ppl.DataError, match="`K` is missing"):
-        GIVEN.model.condition(frame)
+        ppl.compile_model(PROGRAM.replace("lower=1, upper", "lower=0, upper")).condition(frame)
 
 
 def test_arrays_of_new_rows_give_the_sizes_that_they_are_declared_with(frame):

@@ -84,6 +84,17 @@ def test_keywords_give_sizes_and_other_variables():
         MODEL.condition({**COLUMNS, "J": 3}, J=12)
 
 
+def test_numbered_groups_of_a_table_are_counted_unless_a_number_is_left_out():
+    frame = pytest.importorskip("pandas").DataFrame({**COLUMNS, "town": [3, 2, 3, 1, 2]})
+    posterior = MODEL.condition(frame)
+    assert posterior.log_density(U) == CODED.log_density(U)
+    assert posterior.notes == ("data: `J` is 3, the largest `town`.",)
+    for gap in (frame.assign(town=[4, 2, 4, 1, 2]), dict(frame)):
+        with pytest.raises(ppl.errors.DataError, match=r"`J` is missing|`N` is missing"):
+            MODEL.condition(gap)
+    assert MODEL.condition(frame, J=4).notes == ()
+
+
 def test_variables_with_one_bound_share_their_levels():
     program = "data { int K; array[2] int<lower=1, upper=K> home; array[2] int<lower=1, upper=K> away; }"
     posterior = ppl.compile_model(program).condition({"home": ["b", "a"], "away": ["c", "a"]})

@@ -120,14 +120,33 @@ def coded(inputs: Inputs, bounds: Sequence[Bounds]) -> Inputs:
 
 
 def with_sizes(inputs: Inputs, bounds: Sequence[Bounds]) -> Inputs:
-    """The inputs with sizes that they lack and that bound factors alone: the number of levels."""
-    values = dict(inputs.values)
+    """The inputs with sizes that they lack and that bound factors and numbered groups alone: their number.
+
+    A note names a size that is that of numbered groups, of which the last may have no row.
+    """
+    values, notes = dict(inputs.values), [*inputs.notes]
     for size in dict.fromkeys(b.upper for b in bounds if isinstance(b.upper, str) and b.upper not in values):
-        own = [values.get(b.declared.name) for b in bounds if b.upper == size]
-        counts = {len(value.levels) if isinstance(value, Factor) else 0 for value in own}
-        if 0 not in counts:
-            values[size] = max(counts)
-    return replace(inputs, values=values)
+        own = [b for b in bounds if b.upper == size]
+        counts = {b.declared.name: number_of_groups(inputs, b) for b in own}
+        if all(counts.values()):
+            largest = max(counts, key=lambda name: counts[name])
+            values[size] = counts[largest]
+            if not isinstance(values[largest], Factor):
+                where = inputs.label_of(largest)
+                notes.append(f"{where}: `{size}` is {counts[largest]}, the largest `{largest}`.")
+    return replace(inputs, values=values, notes=tuple(notes))
+
+
+def number_of_groups(inputs: Inputs, b: Bounds) -> int:
+    """The number of levels of a factor, or of groups 1, 2, 3, ... of a column; 0 if one is left out."""
+    value = inputs.values.get(b.declared.name)
+    if isinstance(value, Factor):
+        return len(value.levels)
+    numbers = np.asarray(value)
+    if b.lower != 1 or b.declared.name not in inputs.columns or numbers.dtype.kind not in "iuf":
+        return 0
+    groups = np.unique(numbers)
+    return len(groups) if np.array_equal(groups, np.arange(1, len(groups) + 1)) else 0
 
 
 def levels_of(inputs: Inputs, group: Sequence[tuple[Bounds, WordColumn]]) -> Levels:
