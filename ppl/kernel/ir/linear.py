@@ -12,7 +12,7 @@ from typing import Any
 from ppl.arrays import NUMPY
 from ppl.kernel.ir import nodes as ir
 from ppl.kernel.ir.printer import expr
-from ppl.kernel.ir.walk import binary, rewrite
+from ppl.kernel.ir.walk import binary, rewrite, used_names
 from ppl.records import dataclass
 from ppl.stdlib import batching
 from ppl.stdlib.functions.operators import LARGEST_INT, LOWEST_INT, OPERATORS, require_int
@@ -116,8 +116,10 @@ def linear_index(item: ir.IndexItem) -> Linear | None:
 
 
 def is_numbered_by(item: ir.IndexItem, v: str, changes: Callable[[str], bool]) -> bool:
-    """Whether an index is a variable or its negative plus what does not change: x[n], x[N + 1 - n]."""
-    at = linear_index(item)
+    """Whether an index is a variable or its negative plus what does not change: x[n], x[n - first[g] + 1]."""
+    if not isinstance(item, ir.At):
+        return False
+    at = linear(item.index, lambda entry: not any(n == v or changes(n) for n in used_names(entry)))
     return at is not None and abs(at.slope(v)) == 1 and not any(changes(n) for n, _ in at.terms if n != v)
 
 

@@ -701,7 +701,8 @@ def distinguishes(c: Lifting, b: Batch, owner: Batch | None, item: ir.IndexItem,
         return v in used_names(item)
 
     def changes(name: str) -> bool:
-        return is_changed(c, b, name) and not (owner is not None and is_touched(owner, name))
+        changed = is_changed(c, b, name) or name in c.writes
+        return changed and not (owner is not None and is_touched(owner, name))
 
     return is_numbered_by(item, v, changes)
 
