@@ -122,6 +122,11 @@ PARTING = {
         parameters { real x; vector[3] v; } model { if (x > 9) for (i in 1:2) { vector[3] a = sort_asc(v); a ~
         normal(x, 1); } target += -dot_self(v) - x^2; }
     """,
+    "a choice of containers in a branch that none takes": """
+        functions { real f(real a, vector b) { vector[2] w = b; if (a > 9) { w = a > 10 ? b : 2 * w; w +=
+        (a > 11 ? b : w) * a; } return -dot_self(w); } } parameters { real x; vector[2] v; } model { target
+        += f(x, v) - x ^ 2; }
+    """,
     "branch": "parameters { real x; } model { if (x > 0.3) x ~ normal(0, 1); else target += -abs(x); }",
     "ternary": "parameters { real x; } model { target += x > 0 ? -x : 2 * x; }",
     "reject": "parameters { real x; } model { if (x > 0.5) reject(x); x ~ normal(0, 1); }",

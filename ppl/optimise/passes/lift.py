@@ -485,6 +485,7 @@ def select_shared(c: Lifting, b: Batch, e: ir.Select) -> ir.Expr:
 def merged(c: Lifting, b: Batch, t: Type, test: ir.Var, branches: Branches) -> ir.Expr:
     """A choice between containers, whose size is known where a side is evaluated."""
     (axis,) = axes_of(test.type)
+    c.fails_if_empty |= b.may_be_empty  # then neither side has a size
     sides = [ir.Var(c.fresh("side"), over_axes(t, axis)) for _ in branches]
     for side, (impl, _, value) in zip(sides, branches, strict=True):
         inner = side_batch(c, b, impl, test, masked=False)
