@@ -165,9 +165,11 @@ def replacing(path: str | Path) -> Iterator[BinaryIO]:
             yield written
             written.flush()
             os.fsync(written.fileno())
-        part.replace(target)
+        with _named(path, str(part)):
+            part.replace(target)
     except BaseException:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):  # of a disk that is only read, whose error is the one that is raised
+            part.unlink()
         raise
 
 

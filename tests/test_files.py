@@ -1,4 +1,6 @@
 import os
+from errno import EROFS
+from pathlib import Path
 
 import pytest
 
@@ -56,6 +58,17 @@ def test_permissions_remain(tmp_path):
 def test_a_device_is_written_not_replaced():
     write_whole("/dev/null", ["gone\n"])
     assert not os.path.isfile("/dev/null")
+
+
+def test_a_disk_that_is_only_read_is_named_by_the_file_to_write(tmp_path, monkeypatch):
+    def refused(path, *arguments, **named):
+        raise OSError(EROFS, os.strerror(EROFS), str(path))
+
+    monkeypatch.setattr(Path, "open", refused)
+    monkeypatch.setattr(Path, "unlink", refused)
+    with pytest.raises(OSError, match="Read-only") as caught:
+        write_whole(tmp_path / "draws.csv", ["a\n"])
+    assert caught.value.filename == str(tmp_path / "draws.csv")
 
 
 def test_a_missing_folder_is_an_error(tmp_path):
