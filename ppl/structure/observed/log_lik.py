@@ -16,9 +16,10 @@ from ppl.structure.factors import Factors
 from ppl.structure.observed.densities import log_density
 from ppl.structure.observed.outcome_names import JOINED
 from ppl.structure.observed.quantities import ByData, with_quantities
-from ppl.structure.observed.terms import Around, TermReader
+from ppl.structure.observed.terms import Around, Observed, TermReader, summands
 from ppl.structure.places import Place, in_common
 from ppl.structure.refused import unread
+from ppl.types import rank
 
 
 @dataclass
@@ -102,6 +103,29 @@ class LogLikReader(TermReader):
     """The terms of data by row."""
 
     terms: Terms = field(default_factory=Terms)
+
+    def increment(self, value: ast.Expr, around: Around) -> Stmts:
+        """Terms of parameters alone, such as `log1m(theta)`, belong to the row that the others observe.
+
+        Or to the row whose outcome decides whether they are added. Beside priors they may be Jacobians of
+        these, and are left out.
+        """
+        if rank(self.facts.types[value]):
+            return super().increment(value, around)
+        seen = {e: self.observed(e, around.loops, (), frozenset()) for e in summands(value)}
+        alone = [e for e, observed in seen.items() if observed == Observed()]
+        if not alone or any(observed.priors for observed in seen.values()):
+            return super().increment(value, around)
+        others = tuple(
+            out for e in seen if e not in alone for out in super(LogLikReader, self).increment(e, around)
+        )
+        row = next((self.terms.places[s] for s in others if s in self.terms.places), self.deciding(around))
+        return (*others, *(out for e in alone if row and row.at for out in self.of_value(e, row)))
+
+    def deciding(self, around: Around) -> Place | None:
+        """The one outcome that the nearest condition on outcomes reads."""
+        read = next(filter(None, map(self.read_by, reversed(around.branches))), [])
+        return reduce(Place.common, read) if len({p.name for p in read}) == 1 else None
 
     def of_several(self, places: Sequence[Place], span: Span) -> Place:
         """Rows of several outcomes belong together where one term has the density of both."""

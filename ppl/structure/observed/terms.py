@@ -206,8 +206,7 @@ class TermReader(ABC):
     def beside(self, around: Around) -> tuple[Place, ...]:
         """The row that the conditions around a term, or the terms in the other branches, name."""
         for branch in reversed(around.branches):
-            read = map(self.try_place, readings(branch.condition, self.facts))
-            places = [p for p in read if p and p.name in self.factors.outcomes]
+            places = self.read_by(branch)
             for n in walk(branch):
                 left = outcome_of(n) if n in self.facts.calls else None
                 if left is not None and not self.factors.depends(left):
@@ -216,6 +215,11 @@ class TermReader(ABC):
                 inside = frozenset(bound_beside(branch, around.loops))
                 return tuple(map(Move({}, inside).place, places))
         return ()
+
+    def read_by(self, branch: ast.If) -> list[Place]:
+        """The outcomes that a condition reads."""
+        read = map(self.try_place, readings(branch.condition, self.facts))
+        return [p for p in read if p and p.name in self.factors.outcomes]
 
     def try_place(self, e: ast.Expr, at: Exprs = ()) -> Place | None:
         try:
@@ -313,6 +317,15 @@ def bound_beside(branch: ast.If, loops_here: tuple[AstLoop, ...]) -> Iterator[st
                 yield name
             case ast.Declaration(name=name):
                 yield name
+
+
+def summands(e: ast.Expr) -> Exprs:
+    """The terms of a sum."""
+    match e:
+        case ast.Binary(op="+", left=left, right=right):
+            return (*summands(left), *summands(right))
+        case _:
+            return (e,)
 
 
 def refuse_target(node: ast.Node) -> None:

@@ -112,6 +112,7 @@ MIXED = np.logaddexp(NORMAL, stats.norm.logpdf(Y, 0, 1)) + np.log(0.5)
 ABOVE = stats.norm.logpdf(Y, M, S) - stats.norm.logsf(-1, M, S)
 COUNTS = stats.poisson.logpmf(MORE["k"], np.exp(M))
 LEFT = stats.norm.logcdf(0, M, S)
+HALF = NORMAL + np.log(0.5)
 
 
 @pytest.mark.parametrize(
@@ -141,6 +142,12 @@ LEFT = stats.norm.logcdf(0, M, S)
         ("y[{1, 3, 4, 6}] ~ normal(m, s); target += normal_lccdf(y[{2, 5}] | m, s);", CENSORED),
         ("for (i in 1:N) if (y[i] < 0) target += normal_lcdf(0 | m, s); else y[i] ~ normal(m, s);",
          np.where(Y < 0, LEFT, NORMAL)),
+        ("for (i in 1:N) if (y[i] < 0) target += normal_lcdf(0 | m, s); "
+         "else target += log1m(w[1]) + normal_lpdf(y[i] | m, s);", np.where(Y < 0, LEFT, HALF)),
+        ("for (i in 1:N) if (y[i] < 0) target += log(w[1]); "
+         "else { target += log1m(w[1]); y[i] ~ normal(m, s); }", np.where(Y < 0, np.log(0.5), HALF)),
+        ("for (i in 1:N) target += normal_lpdf(y[i] | m, s) + log(2) + log(w[2]);", NORMAL),
+        ("for (i in 1:N) target += normal_lpdf(y[i] | m, s) + normal_lpdf(s | 0, 1) + log(s);", NORMAL),
         ("for (i in 1:N) target += log_mix(0.5, normal_lpdf(y[i] | m, s), normal_lpdf(y[i] | 0, 1));", MIXED),
         ("for (i in 1:N) target += log_sum_exp(log(w[1]) + normal_lpdf(y[i] | m, s), "
          "log(w[2]) + normal_lpdf(y[i] | 0, 1));", MIXED),
