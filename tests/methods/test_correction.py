@@ -26,6 +26,7 @@ from ppl.methods.correct.correction import (
     go_on,
     is_affordable,
     is_enough,
+    may_grow,
     moved_on,
     will_move,
 )
@@ -117,12 +118,11 @@ def test_a_pool_is_weighted_by_the_ratio_of_target_to_q():
     assert found.weights.khat > psis(found.log_p + found.log_q).khat
 
 
-OF_Q, RESAMPLED, MOVED = list(DrawSource)[:3]
+OF_Q, RESAMPLED, MIXTURE, MOVED = list(DrawSource)[:4]
 # By settings, and the sd of q in sds of the target: 1.1 gives good weights, 0.7 and 0.6 do not.
 MADE = [
     ({}, 1.1, RESAMPLED),
-    ({}, 0.6, MOVED),
-    ({}, 0.7, MOVED),
+    ({}, 0.6, MIXTURE),
     ({"move": False}, 1.1, RESAMPLED),
     ({"move": False}, 0.6, OF_Q),
     ({"move": True}, 1.1, MOVED),
@@ -136,8 +136,7 @@ MADE = [
     ({"resample": False, "move": False}, 1.1, OF_Q),
     # Without refinement the weights call for the same.
     ({"refine": False}, 1.1, RESAMPLED),
-    ({"refine": False}, 0.6, MOVED),
-    ({"refine": False}, 0.7, MOVED),
+    ({"refine": False}, 0.6, MIXTURE),
     ({"refine": False, "move": True}, 1.1, MOVED),
     ({"minibatch": 10}, 1.1, OF_Q),
     ({"minibatch": 10, "correct": True}, 0.6, OF_Q),
@@ -146,8 +145,7 @@ MADE = [
     ({"algorithm": "fullrank"}, 0.6, OF_Q),
     ({"algorithm": "laplace"}, 1.1, OF_Q),
     ({"algorithm": "meanfield", "correct": True}, 1.1, RESAMPLED),
-    ({"algorithm": "laplace", "correct": True}, 0.6, MOVED),
-    ({"algorithm": "laplace", "correct": True}, 0.7, MOVED),
+    ({"algorithm": "laplace", "correct": True}, 0.6, MIXTURE),
     ({"algorithm": "meanfield", "move": True}, 1.1, MOVED),
     ({"algorithm": "meanfield", "resample": True}, 0.6, RESAMPLED),
     ({"correct": False}, 0.6, OF_Q),
@@ -179,10 +177,38 @@ def test_draws_are_made_as_settings_and_weights_call_for(carried, given, sd, mad
     assert corrected.made is made and len(corrected.u) == len(corrected.log_p) == 200
     assert corrected.modes == () and not corrected.interrupted
     assert bool(carried) is (corrected.moved is not None)
-    assert corrected.moved is not None if made is MOVED else made is RESAMPLED or corrected.moved is None
+    assert made in (RESAMPLED, MIXTURE) or (corrected.moved is not None) is (made is MOVED)
+    assert (corrected.pool is not None) is (made is MIXTURE)
     if made is OF_Q:
         np.testing.assert_array_equal(corrected.u, weighted.u[:200])
         np.testing.assert_array_equal(corrected.log_p, weighted.log_p[:200])
+
+
+def test_a_few_moves_check_the_draws_of_a_mixture_which_stay_as_they_are(carried):
+    q, weighted = proposals(0.6)
+    corrected = correct(correlated(3), Settings(), q, weighted, rng())
+    assert len(carried[0]) == 128 and corrected.moved is not None and len(corrected.u) == 1000
+    assert max(corrected.sd_errors) < 0.05 and max(corrected.tails) < 0.2
+
+
+def test_a_mixture_is_grown_in_few_dimensions_where_weights_may_be_heavy_or_mass_is_missed():
+    heavy, light = (proposals(sd)[1].weights for sd in (0.6, 1.1))
+    few, many, wide = correlated(3), correlated(11), Wide(np.zeros(3), np.eye(3))
+    assert may_grow(few, heavy, False) and may_grow(few, light, True) and not may_grow(few, light, False)
+    assert not may_grow(many, heavy, True) and not may_grow(wide, heavy, True)
+
+
+def test_a_shoulder_that_q_does_not_see_has_its_share_of_the_draws(monkeypatch):
+    """A tenth of the mass is beyond three sds of q, in a place that no search for modes tells of."""
+    monkeypatch.setattr(correction, "find_missed_regions", lambda *_: MissedRegions())
+    target = Mixture(np.array([[0.0, 0.0], [6.0, 0.0]]), np.array([1.0, 1.5]), np.array([0.89, 0.11]))
+    exact = np.array([0.89, 0.11]) @ stats.norm.sf(4, [0, 6], [1, 1.5])
+    q = Gaussian(np.zeros(2), np.diag([1.2, 1.0]))
+    for seed in range(3):
+        u = q.draws(np.random.default_rng(seed).standard_normal((8192, 2)))
+        weighted = weighted_draws_of(u, target.log_densities(u), q.log_densities(u))
+        corrected = correct(target, Settings(), q, weighted, np.random.default_rng(seed))
+        assert corrected.made is MIXTURE and (corrected.u[:, 0] > 4).mean() == pytest.approx(exact, rel=0.15)
 
 
 def test_resampled_draws_are_moved_unless_most_weights_are_alike(carried):
@@ -212,7 +238,7 @@ def test_draws_that_are_right_stay_resampled_and_are_no_longer_the_same():
     drawn = Corrected(u, target.log_densities(u), RESAMPLED)
     after = moved_on(target, drawn, rng())
     assert after.made is RESAMPLED and after.moved.stationary
-    assert len(np.unique(u, axis=0)) < 500 and len(np.unique(after.u, axis=0)) > 990
+    assert len(np.unique(u, axis=0)) < 500 and len(np.unique(after.u, axis=0)) > 970
 
 
 def test_errors_of_moved_draws_rest_on_the_weights_of_those_that_they_come_from(carried):
@@ -250,7 +276,7 @@ def test_without_a_gaussian_or_draws_or_gradients_to_spare_the_pool_is_all_there
 def test_weights_worth_just_enough_are_enough(monkeypatch, carried):
     q, weighted = proposals(2.0)
     assert 0.1 < weighted.weights.ess / len(weighted.u) < 0.5
-    for more, made in ((0, RESAMPLED), (1, MOVED)):
+    for more, made in ((0, RESAMPLED), (1, MIXTURE)):
         enough = correction.CORRECTION._replace(enough_ess=weighted.weights.ess + more)
         monkeypatch.setattr(correction, "CORRECTION", enough)
         assert correct(correlated(3), Settings(), q, weighted, rng()).made is made
@@ -288,7 +314,8 @@ def test_chains_begin_in_what_q_does_not_reach_by_its_mass(monkeypatch, carried)
     q = Gaussian(np.zeros(2), np.eye(2))
     u = q.draws(rng().standard_normal((8192, 2)))
     weighted = weighted_draws_of(u, target.log_densities(u), q.log_density_gradients(u)[0])
-    other = MissedRegions((), (Gaussian(np.array([9.0, 0.0]), np.eye(2)),))
+    there = Gaussian(np.array([9.0, 0.0]), np.eye(2))
+    other = MissedRegions((Mode(there, Peak(there.mean, 0.0), 0.2),))
     monkeypatch.setattr(correction, "find_missed_regions", lambda *_: other)
     assert correct(target, Settings(), q, weighted, rng()).made is MOVED
     assert (carried[-1][:, 0] > 4.5).mean() == pytest.approx(0.2, abs=0.02)
@@ -300,9 +327,9 @@ def test_where_moves_stop_the_weights_do_what_they_can(monkeypatch, error, inter
         raise error
 
     monkeypatch.setattr(correction, "moved", stopped)
-    for sd, made in ((1.25, RESAMPLED), (0.6, OF_Q)):
-        q, weighted = proposals(sd)
-        corrected = correct(correlated(3), Settings(), q, weighted, rng())
+    for sd, dim, made in ((1.25, 3, RESAMPLED), (0.6, 3, MIXTURE), (0.6, 11, OF_Q)):
+        q, weighted = proposals(sd, correlated(dim))
+        corrected = correct(correlated(dim), Settings(), q, weighted, rng())
         assert corrected.made is made and corrected.interrupted is interrupted
 
 

@@ -619,7 +619,7 @@ def test_tails_and_sds_are_those_of_the_parameters_of_moved_draws():
     scaled = Scaled(WithLogarithm(), np.ones(3), np.tril(np.full((3, 3), 0.2)) + np.eye(3))
     chain = np.tile(np.arange(40), 100)
     found = Moved(scaled.to_v(u), np.zeros(4000), chain, Mixing(*[np.zeros(3)] * 3, 0.0), chains=40)
-    tails, errors = extremes(scaled, found)
+    tails, errors = extremes(scaled, found.u, found.chains)
     assert tails[::2] == pytest.approx(1, abs=0.3) and tails[1] < 0.2
     x = np.column_stack([u[:, :2], np.exp(u[:, 2])])
     assert errors == pytest.approx(sd_errors(x.reshape(100, 40, 3)))

@@ -63,13 +63,13 @@ class Gaussian:
 
     def log_densities(self, u: Floats) -> Floats:
         """Log densities (n,) at points u (n, dim)."""
-        return self.log_density_gradients(u)[0]
+        z = times(self.whitening, u - self.mean)
+        return np.asarray(-0.5 * ((z**2).sum(axis=1) + len(self.mean) * LOG_2PI) - self.half_log_det)
 
     def log_density_gradients(self, u: Floats) -> tuple[Floats, Floats]:
         """The log density at u (n, dim), (n,), and its gradient there, (n, dim)."""
         z = times(self.whitening, u - self.mean)
-        log_density = -0.5 * ((z**2).sum(axis=1) + len(self.mean) * LOG_2PI) - self.half_log_det
-        return log_density, -transposed_times(self.whitening, z)
+        return self.log_densities(u), -transposed_times(self.whitening, z)
 
     @cached_property
     def whitening(self) -> Floats:

@@ -25,9 +25,10 @@ from ppl.methods.correct import standard_errors
 from ppl.methods.correct.bridge import bridges_between_chains
 from ppl.methods.correct.draw_source import DrawSource as DrawSource
 from ppl.methods.correct.evidence import KHAT_WITH_VARIANCE, Estimates
+from ppl.methods.correct.incremental_mixture import INCREMENTAL, incremental_mixture
 from ppl.methods.correct.resampling import balanced, systematic
 from ppl.methods.correct.standard_errors import INDEPENDENT, ErrorSources
-from ppl.methods.correct.weight_quality import is_light
+from ppl.methods.correct.weight_quality import GOOD_KHAT, is_light
 from ppl.methods.diagnose.diagnostics import sd_errors, tail_shapes
 from ppl.methods.diagnose.mixture_sampling import Proposal, log_weights
 from ppl.methods.diagnose.modes import MODE_SEARCH, MissedRegions, Mode, find_missed_regions
@@ -88,6 +89,9 @@ class CorrectionLimits(NamedTuple):
     few_dimensions: int = 10
     """Dimensions above which it is widened less, for a little takes it as far."""
 
+    most_work_of_mixture: int = 2**28
+    """Numbers that draws of an incremental mixture may work through: a second or two."""
+
 
 CORRECTION = CorrectionLimits()
 
@@ -102,6 +106,7 @@ class Corrected:
     error by; `adapted` the chains that more draws of theirs come from. Where the posterior has `images`, all
     draws are in that of q, and log densities those of `OneImage`. Of moved draws `tails` (dim,) are the
     shapes of the heavier tails, `sd_errors` (dim,) the standard errors of the sds of parameters, as shares.
+    `pool` are the weighted draws that draws were resampled from where they are not of q.
     """
 
     u: Floats
@@ -116,6 +121,7 @@ class Corrected:
     images: Images | None = None
     tails: Floats = field(default_factory=lambda: np.zeros(0))
     sd_errors: Floats = field(default_factory=lambda: np.zeros(0))
+    pool: WeightedDraws | None = None
 
 
 class Elsewhere(NamedTuple):
@@ -167,20 +173,60 @@ def correct(
             if goes and (elsewhere := mass_elsewhere(scaled, missed.modes)):
                 return elsewhere
         if will_move(target, settings):
-            enough = may_resample and is_enough(weights.ess, len(proposals.u)) and is_light(weights)
-            drawn = replace(resample(proposals, n, rng), modes=missed.modes) if enough else None
-            if not drawn or missed.gaussians or settings.move:
+            pool = proposals
+            if searches and not missed.modes and may_grow(target, weights, bool(missed.others)):
+                pool = incremental_mixture(scaled, missed.others, rng)
+            drawn = None
+            if settings.corrects and settings.resample is None:
+                drawn = resampled(scaled, pool, proposals, missed, n, rng)
+            if not drawn or settings.move:
                 starts = starts_of(scaled, missed, proposals, rng)
+                if pool is not proposals and pool.weights.ess >= CORRECTION.fewest_start_ess:
+                    begun = balanced(pool.u, pool.weights.log_weights, MOVES.chains, rng)
+                    starts = scaled.to_v(pool.u[begun])
                 return from_chains(scaled, starts, missed, n, rng, listen, journal)
-            light = weights.ess >= CORRECTION.light_share * len(proposals.u)
-            if light:
+            if pool.weights.ess >= CORRECTION.light_share * len(pool.u):
                 return drawn
-            return moved_on(target, drawn, rng, listen, not has_a_neck(drawn, weights), journal)
+            return moved_on(target, drawn, rng, listen, not has_a_neck(drawn, pool.weights), journal)
     except np.linalg.LinAlgError:
         pass
     except KeyboardInterrupt:
         interrupted = True
     return replace(_from_pool(proposals, n, rng, may_resample), modes=missed.modes, interrupted=interrupted)
+
+
+def may_grow(target: Target, weights: Psis, misses: bool) -> bool:
+    """Whether draws of an incremental mixture are made: where weights of q may miss some of its tails, or it
+    is known to, in few dimensions and at a cost that is small beside that of chains.
+    """
+    few = target.dim <= INCREMENTAL.most_dimensions
+    affordable = target.width * INCREMENTAL.most_draws <= CORRECTION.most_work_of_mixture
+    known = weights.khat < GOOD_KHAT and is_enough(weights.ess, len(weights.log_weights))
+    return few and affordable and (misses or not known)
+
+
+def resampled(
+    scaled: Scaled,
+    pool: WeightedDraws,
+    proposals: WeightedDraws,
+    missed: MissedRegions,
+    n: int,
+    rng: np.random.Generator,
+) -> Corrected | None:
+    """n draws of the pool, of a mixture or the proposals of q, where their weights are beyond doubt."""
+    weights, of_q = pool.weights, pool is proposals
+    enough = weights.reliable and is_enough(weights.ess, len(pool.u)) and is_light(weights)
+    if not enough or (of_q and missed.gaussians):
+        return None
+    if of_q:
+        return resample(pool, n, rng)
+    if np.exp(weights.log_weights.max()) > INCREMENTAL.most_of_one:
+        return None
+    many = scaled.to_v(pool.u[systematic(weights.log_weights, int(weights.ess), rng)])
+    tails, errors_of_sds = extremes(scaled, many, len(many))
+    return replace(
+        resample(pool, n, rng, DrawSource.MIXTURE), pool=pool, tails=tails, sd_errors=errors_of_sds
+    )
 
 
 def has_a_neck(drawn: Corrected, weights: Psis) -> bool:
@@ -204,11 +250,13 @@ def moved_on(
 ) -> Corrected:
     """Draws of any path, moved until they are stationary: most are so from the beginning.
 
-    Some of many are moved. `reliable` ones stay as they are where these do not change, and are worth few.
+    Some of many are moved, fewer of a mixture's. `reliable` ones stay as they are where these do not change,
+    and are worth few.
     """
     n, width = len(drawn.u), target.width
     work, few = width * CORRECTION.gradients_a_chain, CORRECTION.fewest_moved
-    chains = min(n, CORRECTION.most_moved, max(few, CORRECTION.work_on_draws // work))
+    most = few if drawn.pool else CORRECTION.most_moved
+    chains = min(n, most, max(few, CORRECTION.work_on_draws // work))
     mean, sds = drawn.u.mean(axis=0), drawn.u.std(axis=0)
     if n < few or few * work > CORRECTION.work_on_few or not sds.all():
         return drawn
@@ -223,8 +271,10 @@ def moved_on(
     except KeyboardInterrupt:
         return replace(drawn, interrupted=True)
     changed = moves.total_moves > MOVES.shortest or not reliable
-    if chains < n and not changed and moves.mixing.fewest_effective < MOVES.fewest_effective:
-        return replace(drawn, moved=moves, tails=extremes(scaled, moves)[0])
+    enough = not drawn.pool and moves.mixing.fewest_effective >= MOVES.fewest_effective
+    if chains < n and not changed and not enough:
+        tails = drawn.tails if drawn.pool else extremes(scaled, moves.u, moves.chains)[0]
+        return replace(drawn, moved=moves, tails=tails)
     corrected = of_chains(scaled, moves, n, rng)
     if changed:
         return replace(corrected, modes=drawn.modes)
@@ -423,21 +473,22 @@ def of_chains(scaled: Scaled, moves: Moved, n: int, rng: np.random.Generator) ->
     errors = standard_errors.of_chains(moves.chain[chosen], moves.mixing.largest_drift)
     adapted = moves.adapted and in_u(scaled, moves.adapted)
     corrected = Corrected(u, log_p, DrawSource.MOVED, moves, (), False, evidence, errors, adapted)
-    tails, errors_of_sds = extremes(scaled, moves)
+    tails, errors_of_sds = extremes(scaled, moves.u, moves.chains)
     return replace(corrected, tails=tails, sd_errors=errors_of_sds)
 
 
-def extremes(scaled: Scaled, moves: Moved) -> tuple[Floats, Floats]:
+def extremes(scaled: Scaled, v: Floats, chains: int) -> tuple[Floats, Floats]:
     """The shapes of tails of parameters (dim,), and the standard errors of their sds (dim,), as shares.
 
-    A parameter with one bound is an exponential of its coordinate; neither place nor scale matter here.
+    By positions v (n, dim) of so many chains in turn, which are independent of one another. A parameter with
+    one bound is an exponential of its coordinate; neither place nor scale matter here.
     """
     tails, errors, logs, factor = list[Floats](), list[Floats](), scaled.kinds[2], scaled.factor
-    for part in column_parts(*moves.u.shape):
-        u = moves.u[:, part] * factor[part] if factor.ndim == 1 else moves.u @ factor[part].T
+    for part in column_parts(*v.shape):
+        u = v[:, part] * factor[part] if factor.ndim == 1 else v @ factor[part].T
         x = np.where(logs[part], np.exp(u - u.max(axis=0)), u)
         tails.append(tail_shapes(x))
-        errors.append(sd_errors(x.reshape(-1, moves.chains, x.shape[1])))
+        errors.append(sd_errors(x.reshape(-1, chains, x.shape[1])))
     return np.concatenate(tails), np.concatenate(errors)
 
 

@@ -8,5 +8,6 @@ class DrawSource(StrEnum):
 
     OF_Q = "of q"
     RESAMPLED = "resampled"
+    MIXTURE = "resampled from a mixture"
     MOVED = "moved"
     NESTED = "nested"

@@ -69,6 +69,9 @@ class Verdict(Quality):
             case DrawSource.NESTED:
                 how = "the latent variables were integrated out, then drawn given the other parameters"
                 return f"{how} (effective sample size of {self.n} weighted draws: {self.ess:.0f})"
+            case DrawSource.MIXTURE:
+                how = "the draws were importance-resampled from a mixture of Gaussians close to the posterior"
+                return f"{how} (effective sample size of {self.n} weighted draws: {self.ess:.0f})"
             case DrawSource.RESAMPLED:
                 how = "the draws were importance-resampled from a q close to the posterior"
             case _:
@@ -85,9 +88,10 @@ class Verdict(Quality):
         if math.isnan(self.khat):
             return ""
         reliable = khat_threshold(self.n)
+        of = "the mixture" if self.made is DrawSource.MIXTURE else "q"
         text = (
-            f"Pareto k-hat of q is {self.khat:.2f} (its weights are reliable below {reliable:.2f}); "
-            f"effective sample size of {self.n} weighted draws of q: {self.ess:.0f}."
+            f"Pareto k-hat of {of} is {self.khat:.2f} (its weights are reliable below {reliable:.2f}); "
+            f"effective sample size of {self.n} weighted draws of {of}: {self.ess:.0f}."
         )
         light = " The tail holds so little weight that its shape does not matter."
         drawn_so = self.alike or self.made is DrawSource.NESTED  # whose weights had to be reliable
@@ -134,7 +138,7 @@ def verdict_of(
     sd = by_columns(lambda some: some.std(axis=0), u)
     moves = np.exp(smoothed.log_weights) @ u - u.mean(axis=0)
     moved, khats = corrected.moved, np.full(u.shape[1], smoothed.khat)
-    if corrected.made in (DrawSource.OF_Q, DrawSource.RESAMPLED):
+    if corrected.made in (DrawSource.OF_Q, DrawSource.RESAMPLED, DrawSource.MIXTURE):
         khats = khat_of_means(proposals.log_p - proposals.log_q, u)
     written = corrected.u if len(corrected.u) > 1 else u
     return Verdict(

@@ -77,7 +77,7 @@ class VerdictBounds(NamedTuple):
 
 
 VERDICT = VerdictBounds()
-WEIGHTED = (DrawSource.RESAMPLED, DrawSource.NESTED)
+WEIGHTED = (DrawSource.RESAMPLED, DrawSource.MIXTURE, DrawSource.NESTED)
 """Draws that were chosen by their weights."""
 
 
@@ -252,7 +252,8 @@ def starts_disagree(v: Quality, name: CoordinateName) -> Iterator[Finding]:
 
 def uncertain_sds(v: Quality, name: CoordinateName) -> Iterator[Finding]:
     """Of heavy tails few chains have been at the ends, which the sds hang on."""
-    if (worst := worst_of(v.sd_errors, name, MOVES.most_sd_error)) and v.made is DrawSource.MOVED:
+    by_chance = v.made in (DrawSource.MOVED, DrawSource.MIXTURE)
+    if (worst := worst_of(v.sd_errors, name, MOVES.most_sd_error)) and by_chance:
         why = f"an sd is known to {float(v.sd_errors.max()):.0%} only, by its standard error"
         yield Finding(Level.USABLE, f"{why}; most affected: {worst}", (QUANTILES, *OTHER_FORM))
 

@@ -278,7 +278,8 @@ def until_stationary(
             enough = chains.stationary and worth >= least
             if enough and not until:
                 unsure = chains.mixing.sd_errors.max(initial=0.0) >= MOVES.most_sd_error
-                until = sampler.moves * (MOVES.patience if unsure else 1.0)
+                written = effective >= MOVES.fewest_effective  # fewer are to check draws by weights
+                until = sampler.moves * (MOVES.patience if unsure and written else 1.0)
             if enough and sampler.moves >= until:
                 return chains
             if over or is_in_vain(chains, effective, most):

@@ -201,12 +201,14 @@ def result_of(target: Target, family: Family, params: Floats, path: Path, contex
     ended = path.outcome.ending is not Ending.INTERRUPTED
     if ended and corrected.made not in OWN_EVIDENCE and (settings.corrects or not target.dim):
         try:
-            by_q = (
-                evidence_by(target, family, params, proposals, dropped, rng, images)
+            by_weights = (
+                evidence_of_pool(target, corrected.pool, rng, images)
+                if corrected.pool
+                else evidence_by(target, family, params, proposals, dropped, rng, images)
                 if q
                 else density_at(proposals)
             )
-            corrected = replace(corrected, evidence=beside_chains(by_q, corrected.evidence))
+            corrected = replace(corrected, evidence=beside_chains(by_weights, corrected.evidence))
         except KeyboardInterrupt:
             path = replace(path, outcome=interrupted("at the evidence"))
     return result_with(context, family, params, path, proposals, elbo, corrected)
@@ -243,6 +245,14 @@ def evidence_by(
     u = np.concatenate([proposals.u, far]) if fits else np.empty((len(log_p), 0))
     pool = weighted_draws_of(u, log_p, log_g)
     return of_weighted(target, by, pool, len(u) + dropped, rng)
+
+
+def evidence_of_pool(
+    target: Target, pool: WeightedDraws, rng: np.random.Generator, images: Images | None
+) -> Estimates:
+    """By the weighted draws of a mixture, in the image of q, and by a bridge to them."""
+    one = target if images is None else OneImage(target, images)
+    return of_weighted(one, of_weights(pool.weights), pool, len(pool.u), rng)
 
 
 def density_at(proposals: WeightedDraws) -> Estimates:
@@ -296,7 +306,7 @@ def result_with(
         log_g=log_g,
         dropped=dropped,
         notes=(*path.notes, *_notes(path, elbo.value, dropped)),
-        verdict=verdict_of(proposals, elbo, path.outcome, rise, corrected),
+        verdict=verdict_of(corrected.pool or proposals, elbo, path.outcome, rise, corrected),
         evidence=corrected.evidence,
         errors=corrected.errors,
         adapted=corrected.adapted if corrected.made is DrawSource.MOVED else None,
