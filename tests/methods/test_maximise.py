@@ -115,6 +115,22 @@ def test_a_line_search_backs_off_from_where_there_is_no_density():
     assert 0 < alpha < 1 and found.loss < start.loss
 
 
+def test_a_search_alone_ends_after_points_that_gain_next_to_nothing():
+    values = iter([0.0, 5.0, 5.05, 4.0, 6.0, *[6.05] * 9])
+    seen = list[float]()
+
+    def density(u):
+        seen.append(next(values))
+        return seen[-1], np.zeros(1)
+
+    def without_end():
+        while True:
+            yield np.zeros(1)
+
+    assert answered(density, without_end(), patience=4) is None
+    assert len(seen) == 9 and seen[-1] == 6.05
+
+
 class InBatches(Target):
     """Rosenbrock's valley in two of four coordinates, no density where the third is large."""
 

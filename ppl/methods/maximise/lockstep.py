@@ -20,16 +20,23 @@ Search = Generator[Floats, Evaluated, T]
 """Asks for points (dim,) and returns a result."""
 FEWEST_AT_ONCE = 4
 """Points that are evaluated in a batch: four cost as much as 1.3 to 4.4 alone, two as 1.6 to 4."""
+PATIENT_GAIN = 0.1
+"""Nats that a search gains at least over points that are waited for."""
 
 
-def answered(density: EvaluateDensities, search: Search[T]) -> T:
-    """The result of a search alone."""
+def answered(density: EvaluateDensities, search: Search[T], patience: float = np.inf) -> T | None:
+    """The result of a search alone; None where so many points gained less than `PATIENT_GAIN` together."""
+    best, waited = -np.inf, 0
     try:
         asked = next(search)
-        while True:
-            asked = search.send(density(asked))
+        while waited < patience:
+            answer = density(asked)
+            gains = answer[0] > best + PATIENT_GAIN
+            best, waited = (answer[0], 0) if gains else (best, waited + 1)
+            asked = search.send(answer)
     except StopIteration as end:
         return end.value
+    return None
 
 
 def in_lockstep(target: Target, searches: Sequence[Search[T]]) -> Iterator[tuple[int, T]]:

@@ -1,5 +1,6 @@
 """The marginal density of the outer coordinates by Laplace's approximation, and its mode."""
 
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -26,6 +27,9 @@ class ClimbLimits(NamedTuple):
 
     end_slope: float = 1.0
     """With slopes below this it ends."""
+
+    patience: int = 20
+    """It ends after so many points without a gain, too: Newton's method does the rest."""
 
     most_newton: int = 20
     """Steps of Newton's method. Where there is a mode it takes 6 at most, and more if that is far away."""
@@ -126,10 +130,10 @@ def ascended(start: Marginal) -> Marginal | None:
     """
     if start.dim <= CLIMB.few:
         return start
-    here, last = start, None
+    here, last, best = start, None, (-np.inf, start)
 
     def density(outer: Floats) -> tuple[float, Floats]:
-        nonlocal here, last
+        nonlocal here, last, best
         if last is not None and np.array_equal(outer, here.centre):
             return last
         modes = here.modes(outer[None])
@@ -137,12 +141,16 @@ def ascended(start: Marginal) -> Marginal | None:
         if not np.isfinite(value):
             return value, np.zeros_like(outer)
         here = replace(here, centre=outer, latent=modes.at[0])
+        best = max(best, (value, here), key=itemgetter(0))
         last = value, slopes(here.inner, outer[None], modes)[0]
         return last
 
     if np.isfinite(density(start.centre)[0]):
-        top = answered(density, ascent(start.centre, CLIMB.most_steps, CLIMB.end_slope))
-        if top is None or top.spent:
+        search = ascent(start.centre, CLIMB.most_steps, CLIMB.end_slope)
+        top = answered(density, search, CLIMB.patience)
+        if top is None:
+            return best[1]
+        if top.spent:
             return None
         density(top.u)
     return here
