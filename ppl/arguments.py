@@ -24,6 +24,8 @@ OF_OTHERS: Mapping[str, str] = {
     "percentiles": 'write interval=0.9, or np.percentile(fit["mu"], [5, 95]).',
     "hdi_prob": "write interval=0.9, hdi=True.",
     "var": "write name.",
+    "var_names": 'the variables come first, as in summary(["mu", "theta"]).',
+    "round_to": "write sig_figs=3.",
 }
 """Arguments as CmdStanPy, PyStan and ArviZ call them, and what to write."""
 CALLS: Mapping[str, str] = {

@@ -147,9 +147,10 @@ def test_an_alias_is_what_it_stands_for():
         ("posterior.sample(2000)", "num_samples=2000"),
         ("posterior.variational('fullrank')", "algorithm='fullrank'"),
         ("posterior.laplace({'N': 3})", "model.condition(data)"),
+        ("fit.summary(var_names=['m'])", 'summary(["mu", "theta"])'),
     ],
 )
 def test_a_call_whose_arguments_do_not_fit_is_told_what_to_write(call, instead):
-    with pytest.raises(ppl.errors.ArgumentError) as error:
+    with pytest.raises(ppl.PPLError) as error:
         eval(call, things())
     assert instead in str(error.value)

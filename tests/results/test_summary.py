@@ -37,6 +37,14 @@ def test_a_column_of_nan_and_a_single_draw_say_nan():
     assert np.isnan(summary["x"].mean) and summary["y"].mean == 4.0 and np.isnan(summary["y"].sd)
 
 
+def test_a_column_that_differs_by_rounding_is_constant():
+    """As the diagonal of a correlation matrix that is computed from its factor; seconds since 1970 vary."""
+    diagonal, seconds = 1 - 2.0**-53 * (np.arange(40) % 2), 1.7e9 + np.linspace(0, 1, 40)
+    summary = summarise(["R.2.2", "t"], np.column_stack([diagonal, seconds]))
+    assert summary["R.2.2"].constant and summary["R.2.2"].sd == 0
+    assert not summary["t"].constant and summary["t"].sd == pytest.approx(seconds.std(ddof=1))
+
+
 def test_unknown_column():
     summary = summarise(["x"], np.zeros((2, 1)))
     with pytest.raises(KeyError, match="no column 'z'"):

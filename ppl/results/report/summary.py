@@ -16,6 +16,7 @@ from ppl.methods.diagnose.convergence import agreement, by_columns, mcse_mean, m
 from ppl.methods.diagnose.level import Level
 from ppl.methods.numerics.quantiles import quantiles
 from ppl.records import dataclass, fields, replace
+from ppl.results.fits.density import varies
 from ppl.results.report.style import USUAL, TableStyle
 from ppl.results.report.text_table import TABLE_WIDTH, at_the_point, text_table
 from ppl.system.distribution import extra
@@ -235,7 +236,9 @@ def _row(name: str, draws: Floats, by: ErrorSources, style: TableStyle) -> Row:
         return Row(name, *(math.nan,) * 5, *NO_ERRORS, missing=missing, style=style)
     probabilities = style.probabilities(present)
     low, middle, high = quantiles(present, probabilities).tolist()
-    if len(present) > 1 and np.ptp(present) == 0:  # their mean and sd would be off by rounding
+    if (
+        len(present) > 1 and np.isfinite(present).all() and not varies(present)
+    ):  # a mean would be off by rounding
         own = (float(present[0]), 0.0, low, middle, high)
         return Row(name, *own, *NO_ERRORS, missing=missing, constant=True, style=style)
     sd = float(np.std(present, ddof=1)) if len(present) > 1 else math.nan
