@@ -80,7 +80,7 @@ class CorrectionLimits(NamedTuple):
     most_moved: int = 600
     """Draws that are moved at most: the positions of so many chains are worth a thousand draws."""
 
-    moved_a_dimension: int = 10
+    moved_a_dimension: int = 16
     """Draws for each dimension that are moved all the same: a metric by fewer depends on where each is, and
     the log density drifts."""
 
@@ -259,8 +259,8 @@ def moved_on(
     """
     n, width = len(drawn.u), target.width
     work, few = width * CORRECTION.gradients_a_chain, CORRECTION.fewest_moved
-    enough = max(CORRECTION.most_moved, CORRECTION.moved_a_dimension * target.dim)
-    most = few if drawn.pool else enough
+    many = max(CORRECTION.most_moved, CORRECTION.moved_a_dimension * target.dim)
+    most = few if drawn.pool else many
     chains = min(n, most, max(few, CORRECTION.work_on_draws // work))
     mean, sds = drawn.u.mean(axis=0), drawn.u.std(axis=0)
     if n < few or few * work > CORRECTION.work_on_few or not sds.all():
