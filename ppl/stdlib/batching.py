@@ -66,11 +66,13 @@ def nested_range(xp: Namespace, batch: Array, lower: Array, upper: Array) -> Arr
 
 def where_true(xp: Namespace, condition: Array, axis: int = 0) -> Array:
     """The positions along an axis at which a condition holds, in the order of all entries."""
-    return np.nonzero(xp.plain(condition))[axis] + 1
+    at = np.nonzero(xp.plain(condition))[axis]
+    at += 1  # in place: nobody else has the array
+    return at
 
 
 def where_false(xp: Namespace, condition: Array, axis: int = 0) -> Array:
-    return np.nonzero(np.equal(xp.plain(condition), 0))[axis] + 1
+    return where_true(NUMPY, np.equal(xp.plain(condition), 0), axis)
 
 
 def where_within(xp: Namespace, lower: Array, upper: Array, value: int, axis: int = 0) -> Array:

@@ -28,7 +28,6 @@ STEEPER: Mapping[str, Steeper] = {
 """Those that must, with the power and the reason."""
 
 DEARER_AT_ONCE: Mapping[str, str] = {
-    "break by a parameter": "an entry of a branch has two positions at several points: its point and its row",
     "enzyme_implicit_newton_while": "points at once take as many steps as the slowest of them",
     "factor_analysis_marginal": "at one point rows with one covariance are summed up before the density",
 }
