@@ -19,7 +19,7 @@ from ppl.floats import Floats, Indices
 from ppl.kernel.advi.coordinates import Scaled
 from ppl.kernel.advi.gaussian import Gaussian
 from ppl.kernel.advi.target import AtPoints, Forwarding, Often, Target
-from ppl.methods.moves.labels import Labels, coordinates_of, equal, half_way, labels_of
+from ppl.methods.moves.labels import EXCHANGES, Labels, coordinates_of, equal, half_way, labels_of
 from ppl.methods.numerics.index_sets import distinct
 from ppl.records import dataclass
 
@@ -38,9 +38,6 @@ class ImageLimits(NamedTuple):
 
     rounds: int = 20
     """Rounds in which coordinates are struck out."""
-
-    distance: float = 1.5
-    """Half of the distance from q to its image, in sds, below which both are one mode."""
 
     near_slope: float = 2.0
     """The slope, in nats, of a coordinate whose sign nearly may be changed."""
@@ -221,7 +218,7 @@ def images_of(target: Target, q: Gaussian, rng: np.random.Generator) -> Images |
     u = q.draws(rng.standard_normal((IMAGES.points, target.dim)))
     sds = sds_of(q)
     some, own = with_either_sign(target, u, sds, IMAGES.slope), list[Indices]()
-    if half_distance(q, sds, some) >= IMAGES.distance:
+    if half_distance(q, sds, some) >= EXCHANGES.distance:
         own = invariant(target, u, apart(q, sds, components_of(target, u[0], sds, some, IMAGES.slope)))
     labels = tuple(labels_of(target, q, sds, u, own))
     if not own and not labels:
@@ -251,9 +248,9 @@ def near_images(target: Target, q: Gaussian, images: Images | None, rng: np.rand
     either = with_either_sign(target, u, units, IMAGES.near_slope)
     some = either[new[either]]
     tied = list[Indices]()
-    if half_distance(q, sds, some) >= IMAGES.distance:
+    if half_distance(q, sds, some) >= EXCHANGES.distance:
         tied = apart(q, sds, components_of(target, u[0], units, some, IMAGES.near_tie))
-    alone = flips(target.dim, np.flatnonzero(new & (np.abs(q.mean) >= IMAGES.distance * sds)))
+    alone = flips(target.dim, np.flatnonzero(new & (np.abs(q.mean) >= EXCHANGES.distance * sds)))
     at, *heights = target.log_densities(np.concatenate([q.mean[None], alone * q.mean]))
     alone = alone[np.array(heights) > at - IMAGES.lower]
     each = np.array([*(changed(target, q.mean, component) for component in tied), *alone])
@@ -306,7 +303,7 @@ def changed(target: Target, mean: Floats, component: Indices) -> Floats:
 
 def apart(q: Gaussian, sds: Floats, components: list[Indices]) -> list[Indices]:
     """Those in which q lies apart from its image."""
-    return [each for each in components if half_distance(q, sds, each) >= IMAGES.distance]
+    return [each for each in components if half_distance(q, sds, each) >= EXCHANGES.distance]
 
 
 def with_either_sign(target: Target, u: Floats, units: Floats, most: float) -> Indices:

@@ -35,7 +35,7 @@ class LabelLimits(NamedTuple):
     """The share of a log density by which those of two orders may differ."""
 
     distance: float = 1.5
-    """Half of the distance, in sds, from q to q with two labels exchanged, below which both are one mode."""
+    """Half of the distance from q to its image, in sds, below which both are one mode."""
 
 
 EXCHANGES = LabelLimits()
