@@ -191,6 +191,18 @@ def test_a_few_moves_check_the_draws_of_a_mixture_which_stay_as_they_are(carried
     assert max(corrected.sd_errors) < 0.05 and max(corrected.tails) < 0.2
 
 
+def test_where_the_check_of_a_mixture_sees_a_change_chains_begin_at_its_draws(monkeypatch):
+    """Not the few chains of the check, which are worth few draws, are written."""
+    q, weighted = proposals(0.6)
+    checked = []
+    monkeypatch.setattr(
+        correction, "moved_on", lambda target, drawn, *_: checked.append(drawn) or replace(drawn, made=MOVED)
+    )
+    corrected = correct(correlated(3), Settings(), q, weighted, rng())
+    assert checked[0].made is MIXTURE and corrected.made is MOVED and corrected.pool is None
+    assert corrected.moved.mixing.fewest_effective >= 1000
+
+
 def test_a_mixture_is_grown_in_few_dimensions_where_weights_may_be_heavy_or_mass_is_missed():
     heavy, light = (proposals(sd)[1].weights for sd in (0.6, 1.1))
     few, many, wide = correlated(3), correlated(11), Wide(np.zeros(3), np.eye(3))

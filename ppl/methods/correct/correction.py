@@ -87,6 +87,11 @@ class CorrectionLimits(NamedTuple):
     effective_share: float = 0.8
     """The independent draws that these must be worth, as a share of their number."""
 
+    checked_share: float = 0.4
+    """The same of those that are moved to check draws of a mixture, in whose place few of theirs would be
+    written: at the shortest they are worth 0.8 to 1.6 times their number.
+    """
+
     widening: float = 2.0
     """How much wider than q every other chain begins."""
 
@@ -183,15 +188,19 @@ def correct(
             drawn = None
             if settings.corrects and settings.resample is None:
                 drawn = resampled(scaled, pool, proposals, missed, n, rng)
-            if not drawn or settings.move:
-                starts = starts_of(scaled, missed, proposals, rng)
-                if pool is not proposals and pool.weights.ess >= CORRECTION.fewest_start_ess:
-                    begun = balanced(pool.u, pool.weights.log_weights, MOVES.chains, rng)
-                    starts = scaled.to_v(pool.u[begun])
-                return from_chains(scaled, starts, missed, n, rng, listen, journal)
-            if pool.weights.ess >= CORRECTION.light_share * len(pool.u):
-                return drawn
-            return moved_on(target, drawn, rng, listen, not has_a_neck(drawn, pool.weights), journal)
+            if drawn and not settings.move:
+                if pool.weights.ess >= CORRECTION.light_share * len(pool.u):
+                    return drawn
+                reliable = not has_a_neck(drawn, pool.weights)
+                own = NULL_JOURNAL if drawn.pool else journal  # where chains begin anew after the check
+                checked = moved_on(target, drawn, rng, listen, reliable, own)
+                if not drawn.pool or checked.made is not DrawSource.MOVED:
+                    return checked
+            starts = starts_of(scaled, missed, proposals, rng)
+            if pool is not proposals and pool.weights.ess >= CORRECTION.fewest_start_ess:
+                begun = balanced(pool.u, pool.weights.log_weights, MOVES.chains, rng)
+                starts = scaled.to_v(pool.u[begun])
+            return from_chains(scaled, starts, missed, n, rng, listen, journal)
     except np.linalg.LinAlgError:
         pass
     except KeyboardInterrupt:
@@ -267,7 +276,8 @@ def moved_on(
         return drawn
     scaled, first = Scaled(target, mean, sds), rng.permutation(n)[:chains]
     starts = (drawn.u[first] - mean) / sds
-    effective = CORRECTION.effective_share * chains if reliable else wanted(n)
+    share = CORRECTION.checked_share if drawn.pool else CORRECTION.effective_share
+    effective = share * chains if reliable else wanted(n)
     how = partial(moved, starts_right=reliable, journal=journal)
     try:
         moves = how(scaled, starts, rng, most_gradients(width), listen, effective)
