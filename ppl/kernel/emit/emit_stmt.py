@@ -19,7 +19,6 @@ from ppl.kernel.emit.emit_expr import (
 from ppl.kernel.emit.text import Writer, python_name, tuple_text
 from ppl.kernel.ir import nodes as ir
 from ppl.kernel.ir.walk import assigned_names, names_after, used_names, walk_statements
-from ppl.stdlib import batching
 from ppl.stdlib.functions.operators import OPERATORS
 from ppl.types import (
     INT,
@@ -128,13 +127,12 @@ def owned(w: Writer, value: ir.Expr) -> str:
     return text
 
 
-REPEATING = (batching.spread, batching.spread_ints)
-"""Functions whose result is always a new array."""
-
-
 def may_be_view(value: ir.Expr) -> bool:
-    """Whether a call may give back its argument; the transpose of a vector does, though elementwise."""
-    if not isinstance(value, ir.Apply) or value.callee.reduce or value.callee.impl in REPEATING:
+    """Whether a call may give back its argument; the transpose of a vector does, though elementwise.
+
+    What is spread over an axis (`spread`, `spread_ints`) is a new array.
+    """
+    if not isinstance(value, ir.Apply) or value.callee.reduce or value.callee.name.startswith("spread"):
         return False
     return value.callee.batch != "elementwise" or value.callee.name == TRANSPOSE
 
