@@ -107,12 +107,14 @@ def test_mean_field_steps_up_to_full_rank_where_it_does_not_fit_and_says_so():
     assert isinstance(plain.family, MeanField) and plain.verdict.level is Level.POOR
 
 
-def test_draws_that_mean_field_cannot_give_are_moved_and_said_to_be():
+@pytest.mark.parametrize("move, how", [(True, "HMC chains started at q"), (None, "a mixture of Gaussians")])
+def test_draws_that_mean_field_cannot_give_are_moved_or_of_a_mixture_and_said_to_be(move, how):
     target = strongly_correlated()
-    result = fit(target, settings(upgrade=False))
-    assert isinstance(result.family, MeanField) and result.verdict.made is DrawSource.MOVED
-    assert result.verdict.level is Level.GOOD and result.verdict.khat > 0.7
-    assert "HMC chains started at q" in result.verdict.sentence("abcdef")
+    result = fit(target, settings(upgrade=False, move=move))
+    made = DrawSource.MOVED if move else DrawSource.MIXTURE
+    assert isinstance(result.family, MeanField) and result.verdict.made is made
+    assert result.verdict.level is Level.GOOD and (result.verdict.khat > 0.7) is bool(move)
+    assert how in result.verdict.sentence("abcdef")
     np.testing.assert_array_equal(result.log_g, result.log_p)
     np.testing.assert_allclose(result.draws_u.mean(axis=0), target.mean, atol=0.15)
     np.testing.assert_allclose(np.cov(result.draws_u.T), target.covariance, atol=0.15)
@@ -162,11 +164,12 @@ def test_the_switches_do_what_they_say():
         for move in (None, True, False)
     }
     assert {pair for pair, how in made.items() if how is DrawSource.MOVED} == {
-        (None, None), (None, True), (True, True), (False, None), (False, True)
+        (None, True), (True, True), (False, None), (False, True)
     }  # fmt: skip
+    assert made[None, None] is DrawSource.MIXTURE
     assert made[True, None] is made[True, False] is DrawSource.RESAMPLED
     assert made[False, False] is DrawSource.OF_Q
-    assert fit(Banana(), quick(refine=False)).verdict.made is DrawSource.MOVED
+    assert fit(Banana(), quick(refine=False)).verdict.made in (DrawSource.RESAMPLED, DrawSource.MIXTURE)
     assert fit(Banana(), quick(correct=False)).verdict.made is DrawSource.OF_Q
     for named in ("meanfield", "fullrank", "laplace"):
         assert fit(Banana(), quick(named)).verdict.made is DrawSource.OF_Q
