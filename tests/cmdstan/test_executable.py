@@ -262,13 +262,13 @@ def test_included_files_go_into_the_script(tmp_path):
 def test_the_algorithm_that_is_named_gives_draws_of_its_q_and_the_default_corrects(bernoulli):
     run = "variational output_samples=50 data file=data.json random seed=1"
     output = bernoulli(f"{run} output file=auto.csv").stdout
-    assert "Verdict: good: the draws come from 128 HMC chains started at q" in output
+    assert "Verdict: good: the draws were importance-resampled from a mixture of Gaussians" in output
     named = bernoulli(run.replace("variational", "variational algorithm=meanfield")).stdout
     assert "Verdict: good: the draws are those of a q close to the posterior" in named
     of_q, corrected = bernoulli.read().splitlines(), bernoulli.read("auto.csv").splitlines()
     for lines, algorithm, made in (
         (of_q, "meanfield", "of q"),
-        (corrected, "auto", "moved"),
+        (corrected, "auto", "resampled from a mixture"),
     ):
         assert f"# fit_algorithm = {algorithm}" in lines and f"# fit_draws = {made}" in lines
         family = next(line for line in lines if line.startswith("# fit_family = ")).split()[-1]

@@ -57,7 +57,7 @@ def test_a_non_centred_hierarchical_regression_has_one_mode(seed):
 @pytest.mark.parametrize("seed", [1, 2])
 def test_a_spike_within_a_wide_part_keeps_its_half_of_the_draws(seed):
     found = fit(SPIKE, seed=seed)
-    assert found.verdict.made is DrawSource.MOVED
+    assert found.verdict.made is DrawSource.MIXTURE
     x = np.abs(found.stan_variable("x"))
     assert (x < 0.01).mean() == pytest.approx(0.5, abs=0.08)
     assert np.sqrt((x[x > 0.01] ** 2).mean()) == pytest.approx(10, rel=0.15)

@@ -293,7 +293,8 @@ def moved_on(
     corrected = of_chains(scaled, moves, n, rng)
     if changed:
         return replace(corrected, modes=drawn.modes)
-    evidence = beside_chains(drawn.evidence, corrected.evidence)
+    known = drawn.evidence is not None and not drawn.evidence.doubt  # by two estimates that agree
+    evidence = drawn.evidence if known else beside_chains(drawn.evidence, corrected.evidence)
     by = corrected.errors.chain
     errors, tails = replace(drawn.errors.at(first[by]), chain=by), corrected.tails
     drawn = replace(drawn, moved=moves, evidence=evidence, errors=errors, tails=tails)

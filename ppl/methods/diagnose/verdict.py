@@ -25,7 +25,8 @@ class Verdict(Quality):
     """The verdict on the quality of a fit: level, reasons, advice."""
 
     def __repr__(self) -> str:
-        weighed = f"k-hat of q {self.khat:.2f}, effective sample size {self.ess:.0f} of {self.n}"
+        of = "the mixture" if self.made is DrawSource.MIXTURE else "q"
+        weighed = f"k-hat of {of} {self.khat:.2f}, effective sample size {self.ess:.0f} of {self.n}"
         return f"<Verdict {self.level.value}: draws {self.made.value}, {weighed}>"
 
     def _repr_html_(self) -> str:

@@ -77,7 +77,7 @@ class Mixing(NamedTuple):
 
 
 def compare(before: MoveStage, after: MoveStage) -> Mixing:
-    """Two stages of the same chains, positions about the mean of their mode.
+    """Two stages of the same chains, where there are several modes by positions within these.
 
     Moves seldom lead from mode to mode, so that chains of several would never seem mixed.
     """
@@ -86,7 +86,7 @@ def compare(before: MoveStage, after: MoveStage) -> Mixing:
     width = max(1, NUMBERS_COMPARED // (before.log_p.size + after.log_p.size))
     mode, first = np.concatenate([before.mode, after.mode]), len(before.u)
     columns = (slice(k, k + width) for k in range(0, dim, width))
-    both = (about_modes(np.concatenate([before.u[..., k], after.u[..., k]]), mode) for k in columns)
+    both = (within_modes(np.concatenate([before.u[..., k], after.u[..., k]]), mode) for k in columns)
     parts = [_compared(each, first, looks) for each in both]
     drift, apart, effective, errors = (np.concatenate(each) for each in zip(*parts, strict=True))
     drift_of_log_p = _drift_of_log_p(before.log_p, after.log_p, standard_errors_by_chance(looks))
@@ -101,6 +101,18 @@ def about_modes(u: Floats, mode: NDArray[np.intp]) -> Floats:
     for own in distinct(mode):
         here = mode == own
         off[here] -= u[here].mean(axis=0)
+    return off
+
+
+def within_modes(u: Floats, mode: NDArray[np.intp]) -> Floats:
+    """Those also in sds of their mode: one may be many times as wide as another."""
+    if not mode.any():
+        return u
+    off = about_modes(u, mode)
+    for own in distinct(mode):
+        here = mode == own
+        sds = off[here].std(axis=0)
+        off[here] /= np.where(sds > 0, sds, 1.0)
     return off
 
 
