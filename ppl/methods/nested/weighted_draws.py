@@ -40,6 +40,9 @@ ENOUGH_EFFECTIVE = 0.4
 FEWEST_EFFECTIVE = 0.15
 """The effective draws, as the same share, with which so many more are made that as many count."""
 
+FIRST_ROUNDS = 2
+"""Rounds of mixtures that are fitted to so few draws that later ones may be far better."""
+
 HOPELESS = 0.02
 """The effective share of the draws of two mixtures below which no better one is found."""
 
@@ -176,7 +179,8 @@ def drawn(
             break
         if k and all_rounds.weights.ess < HOPELESS * all_rounds.n:
             break
-        if (k or not few) and own.gradients(missing(all_rounds, alone.ess / len(rounds[-1].u), n)) > most:
+        lacking = missing(all_rounds, alone.ess / len(rounds[-1].u), n)
+        if k >= (FIRST_ROUNDS if few else 0) and own.gradients(lacking) > most:
             return all_rounds
         mixture = fitted_to(outer_points(rounds, outer), all_rounds.weights, rng, one=k == 0 and left > 0)
     if (

@@ -123,10 +123,10 @@ def test_up_to_80_coordinates_are_outer(columns, blocks):
     assert (found and found.blocks.shape) == blocks
 
 
-def beside(peak):
+def beside(peak, sds=8):
     """A mixture that misses the posterior."""
     mean, factor = peak.gaussian.mean, peak.gaussian.factor
-    return one_over(Gaussian(mean + 8 * factor.sum(axis=1), factor))
+    return one_over(Gaussian(mean + sds * factor.sum(axis=1), factor))
 
 
 @pytest.mark.parametrize("columns, fewer", [(2, 1024), (COLUMNS, 512)])
@@ -136,6 +136,14 @@ def test_two_mixtures_that_miss_the_posterior_are_the_last(columns, fewer):
     found = drawn(peak, beside(peak), own, 2048, rng())
     assert found.n == 1024 and found.weights.ess < 20
     assert drawn(peak, beside(peak), own, 2048, rng(), most=-1).n == fewer
+
+
+@pytest.mark.parametrize("columns, fewest", [(2, 2048), (COLUMNS, 512)])
+def test_of_few_coordinates_a_third_mixture_is_tried_whatever_it_seems_to_take(columns, fewest):
+    peak = peak_of(target(columns))
+    mixture = beside(peak, 3)
+    own = given(peak.marginal, mixture, 2048, rng())
+    assert drawn(peak, mixture, own, 2048, rng(), most=-1).n >= fewest
 
 
 @pytest.mark.rotate(3)
