@@ -290,10 +290,10 @@ def moved_on(
     if chains < n and not changed and not enough:
         tails = drawn.tails if drawn.pool else extremes(scaled, moves.u, moves.chains)[0]
         return replace(drawn, moved=moves, tails=tails)
-    corrected = of_chains(scaled, moves, n, rng)
+    known = drawn.evidence is not None and not drawn.evidence.doubt  # by two estimates that agree
+    corrected = of_chains(scaled, moves, n, rng, bridged=changed or not known)
     if changed:
         return replace(corrected, modes=drawn.modes)
-    known = drawn.evidence is not None and not drawn.evidence.doubt  # by two estimates that agree
     evidence = drawn.evidence if known else beside_chains(drawn.evidence, corrected.evidence)
     by = corrected.errors.chain
     errors, tails = replace(drawn.errors.at(first[by]), chain=by), corrected.tails
@@ -481,11 +481,13 @@ def go_on(
     return of_chains(scaled, moves, n, rng)
 
 
-def of_chains(scaled: Scaled, moves: Moved, n: int, rng: np.random.Generator) -> Corrected:
-    """n of the draws of chains, in coordinates of the model."""
+def of_chains(
+    scaled: Scaled, moves: Moved, n: int, rng: np.random.Generator, bridged: bool = True
+) -> Corrected:
+    """n of the draws of chains, in coordinates of the model; with their evidence if `bridged`."""
     chosen = balanced(moves.u, np.zeros(len(moves.u)), n, rng)
     u, log_p = scaled.to_u(moves.u[chosen]), moves.log_p[chosen] - scaled.log_jacobian
-    evidence = bridges_between_chains(scaled, moves, rng)
+    evidence = bridges_between_chains(scaled, moves, rng) if bridged else None
     errors = standard_errors.of_chains(moves.chain[chosen], moves.mixing.largest_drift)
     adapted = moves.adapted and in_u(scaled, moves.adapted)
     corrected = Corrected(u, log_p, DrawSource.MOVED, moves, (), False, evidence, errors, adapted)

@@ -21,7 +21,7 @@ from ppl.structure.discrete.parameters import has_discrete
 from ppl.structure.factors import Factors, sizes_of_variable
 from ppl.structure.forward.draw_statements import DRAWS, draw_of
 from ppl.structure.observed.quantities import ByData, with_quantities
-from ppl.structure.observed.terms import Around, TermReader
+from ppl.structure.observed.terms import Around, TermReader, summands
 from ppl.structure.places import NoPlace, Place, Places
 from ppl.structure.refused import undrawn
 from ppl.types import ROW_VECTOR, core, rank
@@ -197,9 +197,8 @@ def two_parts(e: ast.Expr, outcomes: Set[str]) -> Mixture | None:
 
 def part_of(e: ast.Expr, outcomes: Set[str]) -> tuple[Exprs, Exprs]:
     """The densities of a part, none where a weight depends on what is drawn; the logs of its weights."""
-    summands = summands_of(e)
-    own = tuple(s for s in summands if is_drawn(s, outcomes))
-    weights = tuple(s for s in summands if not is_drawn(s, outcomes))
+    own = tuple(s for s in summands(e) if is_drawn(s, outcomes))
+    weights = tuple(s for s in summands(e) if not is_drawn(s, outcomes))
     return () if mentions(weights, outcomes) else own, weights
 
 
@@ -209,17 +208,9 @@ def is_drawn(e: ast.Expr, outcomes: Set[str]) -> bool:
     return is_density or two_parts(e, outcomes) is not None
 
 
-def summands_of(e: ast.Expr) -> Exprs:
-    match e:
-        case ast.Binary(op="+", left=left, right=right):
-            return (*summands_of(left), *summands_of(right))
-        case _:
-            return (e,)
-
-
-def total(summands: Exprs, span: Span) -> ast.Expr:
+def total(terms: Exprs, span: Span) -> ast.Expr:
     """Their sum; 0 of none."""
-    return reduce(lambda a, b: expr("a + b", span, a=a, b=b), summands, integer(0, span))
+    return reduce(lambda a, b: expr("a + b", span, a=a, b=b), terms, integer(0, span))
 
 
 def all_hold(conditions: Sequence[ast.Expr]) -> ast.Expr:
