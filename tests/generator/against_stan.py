@@ -355,7 +355,8 @@ def by_differences(stan: RealStan | InterpretedStan, q: Question, p: ppl.Posteri
     theirs = stan.at(q, [list(map(float, v)) for v in around])
     ours = [tried(lambda v=v: p.log_density(v)) for v in around]
     slope = tried(lambda: p.log_density_gradient(u)[1])
-    if isinstance(slope, str) or any(isinstance(x, str) for x in ours) or any("lp" not in x for x in theirs):
+    answered = len(theirs) == len(around) and all("lp" in x for x in theirs)
+    if isinstance(slope, str) or any(isinstance(x, str) for x in ours) or not answered:
         return ""
     off_theirs = off_differences([x["lp"] for x in theirs], theirs[0]["grad"], step)
     off_ours = off_differences(ours, slope, step)

@@ -9,6 +9,7 @@ import json
 import os
 import sys
 import time
+import traceback
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache
@@ -41,7 +42,7 @@ class Found(NamedTuple):
     kind: tuple[str, ...] = ()
 
 
-WRONG = ("disagrees", "no program", "differs from Stan")
+WRONG = ("disagrees", "no program", "differs from Stan", "crash")
 """The verdicts that end a run with status 1."""
 
 
@@ -55,6 +56,16 @@ class Task(NamedTuple):
 
 
 def tried(task: Task) -> Found:
+    """What became of the program; an exception that nobody expects is its report, and the run goes on."""
+    try:
+        return found_of(task)
+    except Exception:
+        return Found(
+            task.number, "crash", f"program {task.number} of seed {task.seed}\n{traceback.format_exc()}"
+        )
+
+
+def found_of(task: Task) -> Found:
     seed, number = task.seed, task.number
     made = generated(seed, number)
     case = Case(made.text, made.data)

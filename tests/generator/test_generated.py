@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from generator import run
 from generator.forms import Case, disagreements, forms_of
 from generator.program import generated
 from generator.shrink import shrunk
@@ -65,6 +66,14 @@ def test_a_wrong_pass_is_found_and_its_program_made_small(monkeypatch: pytest.Mo
 
     text, _ = shrunk(PROGRAM, {"N": 3, "x": [0.1, 0.2, 0.3]}, fails)
     assert text == SMALL
+
+
+def test_an_exception_inside_a_long_run_names_its_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run, "disagreements", lambda case, forms: 1 // 0)
+    found = run.tried(run.Task(seed=3, number=5, each=0, jax_every=0, shrink=False, oracle=False))
+    assert found.verdict in run.WRONG
+    assert "program 5 of seed 3" in found.report
+    assert "ZeroDivisionError" in found.report
 
 
 def enlarged(p: ir.Program) -> ir.Program:

@@ -11,6 +11,8 @@ import pytest
 import scipy.stats
 from generator.against_stan import (
     Case,
+    Difference,
+    by_differences,
     case_of,
     models,
     outcome,
@@ -58,6 +60,15 @@ def assert_agrees(case: Case, stan: InterpretedStan) -> None:
     ((_, answer),) = stan.ask([case.question])
     found = outcome(case, answer, stan)
     assert not unexplained(found), f"{report(found)}\n{case.question.program}"
+
+
+def test_an_interpreter_that_ends_settles_no_gradient(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = "parameters { real a; } model { a ~ std_normal(); }"
+    stan = InterpretedStan()
+    monkeypatch.setattr(stan, "at", lambda q, points: ())
+    posterior = ppl.compile_model(program).condition({})
+    difference = Difference("gradient", (0.5,), "[1]", "[-0.5]")
+    assert by_differences(stan, case_of("ends", program, {}).question, posterior, difference) == ""
 
 
 X, ZERO, AT = [0.36, 0.55, 0.43], np.zeros(9), np.linspace(-0.7, 1.1, 9)
