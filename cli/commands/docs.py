@@ -153,11 +153,18 @@ def require_own_site(folder: Path) -> None:
 def write_site(folder: Path, pages: Mapping[str, PageSource], run: bool) -> None:
     """Writes the configuration of MkDocs and the pages, over those of an earlier time."""
     from ppl.cli.site.site import site
+    from ppl.errors import ArgumentError
     from ppl.files import write_whole
 
     names, page = pages["Commands"]
     for path, text in site([(name, page(name)) for name in names], run):
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        try:
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        except FileExistsError as error:
+            raise ArgumentError(
+                f"{error.filename} is a file, or a link whose target does not exist, where a folder is "
+                "needed. Remove it, or give --site another folder."
+            ) from None
         write_whole(folder / path, [text])
     click.echo(f"Wrote {folder}. Build it with\n  mkdocs build --strict -f {folder / 'mkdocs.yml'}")
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property, partial
+from types import UnionType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from ppl.compilation.programs import StoredProgram, in_cache
@@ -99,9 +100,9 @@ class Compilation:
 
         return print_program(self.tree)
 
-    def stored_or(self, name: str, make: Callable[[], T]) -> T:
-        """A part of the compilation, as an earlier one stored it if it did."""
-        return self.stored.part(name, make) if self.stored else make()
+    def stored_or(self, name: str, kind: type | UnionType, make: Callable[[], T]) -> T:
+        """A part of the compilation, as an earlier one stored it if it did; `kind` is its class."""
+        return self.stored.part(name, kind, make) if self.stored else make()
 
     # --- The program as text, and as a tree ---
 
@@ -137,7 +138,7 @@ class Compilation:
     @cached_property
     def discrete(self) -> "Summed | None":
         """How discrete parameters were summed out, if the program has any."""
-        if not self.stored_or("has discrete", self._has_discrete):
+        if not self.stored_or("has discrete", bool, self._has_discrete):
             return None
         from ppl.structure.discrete.summing import summed  # few programs have any
 
@@ -178,7 +179,7 @@ class Compilation:
     @cached_property
     def lowered(self) -> ir.Program:
         """The program as IR, before any pass."""
-        return self.part if self.part is not None else self.stored_or("lowered", self._lower)
+        return self.part if self.part is not None else self.stored_or("lowered", ir.Program, self._lower)
 
     def _lower(self) -> ir.Program:
         from ppl.kernel.ir.lower import lower
@@ -201,7 +202,7 @@ class Compilation:
             DrawByDraw: the program has no such form.
         """
         if form.name not in self.codes:
-            emitted = self.stored_or(f"form {form.name}", partial(self._emit, form))
+            emitted = self.stored_or(f"form {form.name}", Emitted | str, partial(self._emit, form))
             if isinstance(emitted, str):
                 raise DrawByDraw(emitted)
             self.codes[form.name] = SolvingCode.of(emitted, self.source.name, self.softplus)
@@ -226,17 +227,17 @@ class Compilation:
     @cached_property
     def traits(self) -> Traits:
         """The traits of the log density that decide how it is computed."""
-        return self.stored_or("traits", lambda: traits_of(self.program()))
+        return self.stored_or("traits", Traits, lambda: traits_of(self.program()))
 
     @cached_property
     def made_of(self) -> dict[str, frozenset[str]]:
         """The parameters that each transformed parameter is made of, by its name."""
-        return self.stored_or("made of", lambda: made_of(self.program(ARRAYS)))
+        return self.stored_or("made of", dict, lambda: made_of(self.program(ARRAYS)))
 
     @cached_property
     def warnings(self) -> tuple[Warned, ...]:
         """The likely mistakes in the program: place, code, what is wrong, what to do."""
-        return self.stored_or("warnings", self._warnings)
+        return self.stored_or("warnings", tuple, self._warnings)
 
     def _warnings(self) -> tuple[Warned, ...]:
         from ppl.programs.pedantic import lints

@@ -12,7 +12,8 @@ from contextlib import suppress
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from types import UnionType
+from typing import Any, Protocol, TypeVar, cast
 
 from ppl.cache import StoredParts
 from ppl.compilation.nodes_json import NotStored, decoded, encoded
@@ -22,6 +23,8 @@ from ppl.source import SourceText
 from ppl.system.distribution import VERSION
 
 T = TypeVar("T")
+UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, ImportError, RecursionError)
+"""Errors of decoding a text that `encoded` did not write: the part is made again."""
 
 
 class Store(Protocol):
@@ -51,10 +54,13 @@ class StoredProgram:
     store: Store
     sources: tuple[SourceText, ...]
 
-    def part(self, name: str, make: Callable[[], T]) -> T:
+    def part(self, name: str, kind: type | UnionType, make: Callable[[], T]) -> T:
         """A part as stored; or made, and then stored unless it calls functions that are made for it."""
-        if (text := self.store.read(name)) is not None:
-            return decoded(json.loads(text), self.sources)
+        with suppress(*UNREADABLE):
+            if (text := self.store.read(name)) is not None:
+                value = decoded(json.loads(text), self.sources)
+                if isinstance(value, kind):
+                    return cast(T, value)
         value = make()
         with suppress(NotStored, RecursionError):  # what nests too deeply could not be read
             text = json.dumps(encoded(value, self.sources), separators=(",", ":"))

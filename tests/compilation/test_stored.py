@@ -167,6 +167,23 @@ def test_a_program_with_discrete_parameters_computes_the_same(cache):
     assert one.model.plan == other.model.plan
 
 
+WRONG = [
+    *("", "{}", "3", "null", "[]", '{"Const":[1]}', '{"Const":[1,2,3]}', '{"Nothing":[1]}'),
+    *('{"at":"ppl.stdlib.nowhere:X"}', '{"at":"os:system"}', '{"at":7}', '{"source":9}', "[" * 5000),
+]
+
+
+@pytest.mark.parametrize("text", WRONG, ids=lambda text: text[:20])
+def test_wrong_content_is_compiled_again(text, cache, monkeypatch):
+    """With its own key: whatever is wrong with the cache costs time and nothing else."""
+    right = compile_model(PLAIN)
+    monkeypatch.setattr("ppl.cache.StoredParts.read", lambda self, part: text)
+    again = compile_model(PLAIN)
+    assert again.condition({}).log_density([0.7]) == right.condition({}).log_density([0.7])
+    assert again.traits == right.traits
+    assert again.plan == right.plan
+
+
 def test_what_a_user_adds_to_the_library_is_not_stored(cache):
     from ppl.extend import unary
     from ppl.stdlib.library import standard

@@ -9,6 +9,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -208,10 +209,10 @@ def fast() -> Fast:
     """The same parser, run by a shorter loop, from the tables in the cache or from the grammar."""
     reader = Path(__file__).read_text("utf-8")
     parts = StoredParts(hashlib.sha256((reader + grammar_text()).encode()).hexdigest(), "the grammar")
-    tables = parts.read("tables")
-    if tables is None:
-        tables = json.dumps(tables_of(parser()))
-        parts.write("tables", tables)
+    with suppress(ValueError, LookupError, TypeError):  # what is no table is made again
+        return Fast(json.loads(parts.read("tables") or ""))
+    tables = json.dumps(tables_of(parser()))
+    parts.write("tables", tables)
     return Fast(json.loads(tables))
 
 

@@ -199,3 +199,12 @@ def test_unwritable_cache_costs_nothing_but_time(tmp_path: Path, monkeypatch: py
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("PPL_CACHE", str(tmp_path / "file"))
     assert lalr.fast.__wrapped__().run("model { }", ParseTree).rule == "program"
+
+
+@pytest.mark.parametrize("tables", ["", "{}", "[]", "3", '{"start": 1', '{"start": 1, "end": 2}'])
+def test_wrong_tables_in_the_cache_are_made_again(
+    tables: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PPL_CACHE", str(tmp_path))
+    monkeypatch.setattr("ppl.cache.StoredParts.read", lambda self, part: tables)
+    assert lalr.fast.__wrapped__().run("model { }", ParseTree).rule == "program"
