@@ -9,15 +9,18 @@ from ppl.kernel.language import ast, lalr, parser
 from ppl.kernel.language.include import Expanded, expand
 from ppl.kernel.language.parser import Parsed, build
 from ppl.programs.recovery import mend
-from ppl.programs.syntax_errors import explain, stopped
-from ppl.programs.syntax_stop import blanked
+from ppl.programs.syntax_errors import explain
+from ppl.programs.syntax_stop import Stop, blanked
 from ppl.source import SourceText
 
 
 def read(source: SourceText, include_paths: Sequence[str | Path] = ()) -> Parsed:
     """The syntax tree and all syntax errors; raises ModelError only where an include cannot be read."""
     text = expand(source, include_paths)
-    return build(text) or read_on(text)
+    try:
+        return build(text)
+    except lalr.Refusal as refusal:
+        return read_on(text, refusal)
 
 
 parse = partial(parser.parse, read=read)
@@ -30,13 +33,13 @@ def independent(errors: Sequence[ModelError]) -> tuple[ModelError, ...]:
     return tuple(e for e in errors if e.code != "PPL173" or (e.line, e.column) not in ends)
 
 
-def read_on(text: Expanded) -> Parsed:
+def read_on(text: Expanded, refusal: lalr.Refusal) -> Parsed:
     """Mend and parse again until the text is right, or cannot be mended, or enough has been said."""
     errors: list[ModelError] = []
     lost: frozenset[str] = frozenset()
     reached = -1
     while len(errors) < MOST_ERRORS:
-        stop = stopped(text, lalr.refusal(text.text))
+        stop = Stop(text, refusal.offset, refusal.accepts)
         explained, rule = explain(stop)
         if stop.offset > reached:
             errors.append(explained)
@@ -45,6 +48,10 @@ def read_on(text: Expanded) -> Parsed:
             break
         reached, lost = stop.offset, lost | mended.lost
         text = text.with_text(blanked(mended.text, strings=False))
-        if built := build(text):
+        try:
+            built = build(text)
+        except lalr.Refusal as next_one:
+            refusal = next_one
+        else:
             return Parsed(built.program, independent((*errors, *built.errors)), lost | built.lost)
     return Parsed(ast.Program(text.span(0, 0)), tuple(errors), lost)

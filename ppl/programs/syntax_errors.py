@@ -1,21 +1,9 @@
 """A sentence for the place where the parser stopped: the first rule of the table that recognises it."""
 
-from lark.exceptions import UnexpectedInput, UnexpectedToken
-
 from ppl.errors import Fix, ModelError
-from ppl.kernel.language.include import Expanded
 from ppl.programs.syntax_rules import Rule
 from ppl.programs.syntax_stop import CLOSING, Stop
 from ppl.programs.syntax_table import RULES
-
-
-def stopped(program: Expanded, error: UnexpectedInput) -> Stop:
-    """Where Lark found something unexpected."""
-    offset = error.pos_in_stream
-    if offset is None or (isinstance(error, UnexpectedToken) and error.token.type == "$END"):
-        offset = len(program.text)
-    accepts: set[str] = error.interactive_parser.accepts()  # type: ignore[no-untyped-call]
-    return Stop(program, offset, frozenset(accepts))
 
 
 def explain(stop: Stop) -> tuple[ModelError, Rule]:

@@ -1,8 +1,7 @@
 """Lark's LALR tables, stored as JSON in the user's cache, and run by a loop that makes nodes as it reads.
 
 It passes at once through rules that only hand their one child on: of the thirteen levels of an expression
-most do no more. Where a text is not of the language Lark has the word. To build the tables takes Lark a
-quarter of a second, to read them back a hundredth.
+most do no more. To build the tables takes Lark a quarter of a second, to read them back a hundredth.
 """
 
 import hashlib
@@ -19,7 +18,6 @@ from ppl.cache import StoredParts
 
 if TYPE_CHECKING:
     import lark
-    from lark.exceptions import UnexpectedInput
 
 
 Make = Callable[[str, int, int, list[Any]], Any]
@@ -98,6 +96,14 @@ def plain_rule(rule: Any) -> GrammarRule:
     )
 
 
+class Refusal(Exception):
+    """The text is not of the language from `offset` on; a terminal of `accepts` could stand there."""
+
+    def __init__(self, offset: int, accepts: frozenset[str]):
+        super().__init__(offset)
+        self.offset, self.accepts = offset, accepts
+
+
 class Fast:
     """A parser by the tables of `tables_of`."""
 
@@ -114,7 +120,11 @@ class Fast:
         """Where a state goes with a rule before a terminal."""
 
     def run(self, text: str, make: Make) -> Any:
-        """The value of a text by the actions of its rules; None if it is not of the language."""
+        """The value of a text by the actions of its rules.
+
+        Raises:
+            Refusal: the text is not of the language.
+        """
         rows, rules, goes, skip = self.rows, self.rules, self.goes, self.skip
         stack: list[Read] = [(self.first, None, None, None)]
         at, end, kind = skip(text, 0).end(), len(text), ""
@@ -127,7 +137,7 @@ class Fast:
                     if lexeme := match(text, at):
                         break
                 else:
-                    return None
+                    break
                 kind, after = lexeme.lastgroup, lexeme.end()
                 if kind in self.kept:
                     token = Token(lexeme[0])
@@ -144,10 +154,22 @@ class Fast:
                     return value
                 stack.append((state, value, start, stop))
             if action is None:
-                return None
+                break
             stack.append((action, token, at, after))
             at = skip(text, after).end()
-        return None
+        states = [state for state, *_ in stack]
+        raise Refusal(at, frozenset(kind for kind in rows[states[-1]] if self.accepts(states, kind)))
+
+    def accepts(self, states: list[int], kind: str) -> bool:
+        """Whether a terminal can be read next, after the rules that it ends."""
+        states = list(states)
+        while (action := self.rows[states[-1]].get(kind)) is not None and action < 0:
+            rule = self.rules[-1 - action]
+            del states[len(states) - rule.size :]
+            states.append(self.rows[states[-1]][rule.origin])
+            if kind == "$END" and states[-1] == self.last:
+                return True
+        return kind.isupper() and action is not None
 
     def scanner(self, state: int) -> list[Match]:
         """The terminals that a state reads, in Lark's order."""
@@ -217,23 +239,13 @@ def fast() -> Fast:
 
 
 def parse(text: str, make: Make) -> Any:
-    """The value of a text by the actions of its rules; None if it is not of the language.
+    """The value of a text by the actions of its rules.
 
     Raises:
+        Refusal: the text is not of the language.
         ModelError, RecursionError: as `make` does.
     """
     return fast().run(text, make)
-
-
-def refusal(text: str) -> "UnexpectedInput":
-    """Lark's error for a text that is not of the language."""
-    from lark.exceptions import UnexpectedInput
-
-    try:
-        tree = parser().parse(text)
-    except UnexpectedInput as error:
-        return error
-    raise AssertionError(f"Lark reads {tree}")
 
 
 def is_identifier(name: str) -> bool:

@@ -37,7 +37,10 @@ def read(source: SourceText, include_paths: Sequence[str | Path] = ()) -> Parsed
     `programs.explained` says what is wrong and what to write, and reads on.
     """
     text = expand(source, include_paths)
-    return build(text) or unexplained(text)
+    try:
+        return build(text)
+    except lalr.Refusal as refusal:
+        return unexplained(text, refusal)
 
 
 def parse(source: SourceText, include_paths: Sequence[str | Path] = (), read: Reader = read) -> ast.Program:
@@ -54,24 +57,25 @@ def parse(source: SourceText, include_paths: Sequence[str | Path] = (), read: Re
     return parsed.program
 
 
-def build(text: Expanded) -> Parsed | None:
-    """The syntax tree, built while the text is read; None where that is not of the language.
+def build(text: Expanded) -> Parsed:
+    """The syntax tree, built while the text is read.
 
     A statement that the builder refuses is passed over: such a text is read again, and built afterwards.
+
+    Raises:
+        Refusal: the text is not of the language.
     """
     builder = Builder(text.span)
     try:
         program = lalr.parse(text.text, builder.built)
     except (ModelError, RecursionError):
-        tree = lalr.parse(text.text, ParseTree)
-        program = tree and builder.build(tree)
-    return program and Parsed(program, tuple(builder.errors), frozenset(builder.lost))
+        program = builder.build(lalr.parse(text.text, ParseTree))
+    return Parsed(program, tuple(builder.errors), frozenset(builder.lost))
 
 
-def unexplained(text: Expanded) -> Parsed:
+def unexplained(text: Expanded, refusal: lalr.Refusal) -> Parsed:
     """An empty program, with an error at the place where the text is no longer of the language."""
-    refusal = lalr.refusal(text.text)
-    start = min(refusal.pos_in_stream or 0, len(text.text) - 1)
+    start = min(refusal.offset, len(text.text) - 1)
     word = re.match(r"\w+|\S|", text.text[start:])
     span = text.span(start, start + max(1, len(word.group() if word else "")))
     what = f"unexpected `{span.text}`" if span.text.strip() else "the program ends too early"

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import lark
 import pytest
-from lark.exceptions import UnexpectedInput
+from lark.exceptions import UnexpectedInput, UnexpectedToken
 from laws.every import every
 
-from ppl.kernel.language.lalr import Token, fast, parser, refusal
+from ppl.kernel.language.lalr import Refusal, Token, fast, parser
 
 ROOT = Path(__file__).parents[3]
 PROGRAMS = sorted([*ROOT.glob("models/**/*.model"), *ROOT.glob("tests/conformance/programs/**/*.stan")])
@@ -30,8 +30,17 @@ def shape(node):
 
 
 def read(text):
-    """The same as the loop makes it; None where it reads no program."""
-    return fast().run(text, lambda *parts: (*parts[:3], [*map(place, parts[3])]))
+    """The same as the loop makes it; where it reads no program, the offset and what could stand there."""
+    try:
+        return fast().run(text, lambda *parts: (*parts[:3], [*map(place, parts[3])]))
+    except Refusal as refusal:
+        return refusal.offset, refusal.accepts
+
+
+def refused(text, error):
+    """The same by Lark."""
+    ended = isinstance(error, UnexpectedToken) and error.token.type == "$END"
+    return len(text) if ended else error.pos_in_stream, error.interactive_parser.accepts()
 
 
 def place(child):
@@ -43,8 +52,8 @@ def test_trees_of_programs(path):
     text = path.read_text()
     try:
         wanted = parser().parse(text)
-    except UnexpectedInput:
-        assert read(text) is None
+    except UnexpectedInput as error:
+        assert read(text) == refused(text, error)
     else:
         assert read(text) == shape(wanted)
 
@@ -55,12 +64,12 @@ def test_trees_of_texts(text):
 
 
 @every("cut", range(0, 150, 3))
-def test_what_is_not_of_the_language_is_left_to_lark(cut):
+def test_what_is_not_of_the_language_is_refused_as_by_lark(cut):
     text = TEXTS[3] + TEXTS[2]
     for wrong in (text[:cut], text[:cut] + "§" + text[cut:], text[:cut] + text[cut + 1 :]):
         try:
             wanted = shape(parser().parse(wrong))
         except UnexpectedInput as error:
-            assert read(wrong) is None and type(refusal(wrong)) is type(error)
+            assert read(wrong) == refused(wrong, error)
         else:
             assert read(wrong) == wanted
