@@ -214,6 +214,13 @@ FAULTS = (
         "gp_*_cov with a length scale for each dimension is not Stan's, whose numbers the pack has",
         program=r"^(gp_regression|fn_gp_\w+_ard|93/319)\b",
     ),
+    Known(
+        "it takes bounds in the wrong order and negative multipliers of the transforms as functions",
+        program=r"_(un)?constrain\(|_jacobian\(",
+        stan=r"^-?[\d.e+-]+$",
+        ppl="^nan$",
+        quantity="value",
+    ),
     Known("multi_gp is refused at points where Stan takes it", program="multi_gp", stan="evaluation failed"),
     Known(
         "a density of numbers and vectors, in a loop, takes arguments from elsewhere or is refused",

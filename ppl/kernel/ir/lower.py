@@ -6,6 +6,7 @@ from dataclasses import replace
 from ppl.kernel.ir import nodes as ir
 from ppl.kernel.ir.lower_expr import Lowering, implicit_arguments, lower_expr
 from ppl.kernel.ir.lower_stmt import lower_statements, own_sizes
+from ppl.kernel.ir.rejections import count_rejections
 from ppl.kernel.ir.sizes import size_checks
 from ppl.kernel.language import ast
 from ppl.kernel.language.declarations import CONSTRAINED
@@ -32,7 +33,7 @@ def lower(program: ast.Program, facts: Facts) -> ir.Program:
         transformed_parameter_names=tuple(declared_names(c, program.transformed_parameters)),
         generated_names=tuple(declared_names(c, program.generated_quantities)),
     )
-    return size_checks(lowered)
+    return count_rejections(size_checks(lowered))
 
 
 def lower_block(c: Lowering, statements: Sequence[ast.Statement]) -> ir.Stmts:
