@@ -62,9 +62,8 @@ class StoredProgram:
                 if isinstance(value, kind):
                     return cast(T, value)
         value = make()
-        with suppress(NotStored, RecursionError):  # what nests too deeply could not be read
+        with suppress(NotStored, RecursionError):
             text = json.dumps(encoded(value, self.sources), separators=(",", ":"))
-            decoded(json.loads(text), self.sources)
             if len(self.sources) == 1 or self.sources == sources_of(self.sources[0]):
                 self.store.write(name, text)
         return value

@@ -184,6 +184,17 @@ def test_wrong_content_is_compiled_again(text, cache, monkeypatch):
     assert again.plan == right.plan
 
 
+def test_programs_as_deep_as_can_be_compute_the_same(cache):
+    values = {}
+    with pytest.raises(ModelError, match="nested too deeply"):
+        for depth in range(60, 1000, 8):
+            negated = f"{'-(1 + ' * depth}x{')' * depth}"
+            program = f"parameters {{ real x; }} model {{ x ~ normal({negated}, 1); }}"
+            one, other = (compile_model(program).condition({}).log_density([0.7]) for _ in range(2))
+            values[depth] = one, other
+    assert values and all(one == other for one, other in values.values())
+
+
 def test_what_a_user_adds_to_the_library_is_not_stored(cache):
     from ppl.extend import unary
     from ppl.stdlib.library import standard
