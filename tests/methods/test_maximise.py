@@ -9,7 +9,7 @@ from toy_targets import Gaussian, OneByOne
 from ppl.kernel.advi.target import Target
 from ppl.methods.initialise.ascent import ascent
 from ppl.methods.maximise.line_search import Loss, SearchLine, search
-from ppl.methods.maximise.lockstep import answered, in_lockstep
+from ppl.methods.maximise.lockstep import answered, in_lockstep, patient
 from ppl.methods.maximise.methods import METHODS, maximise
 from ppl.methods.maximise.quasi_newton import LimitedMemory
 from ppl.methods.maximise.rules import CHANGES, Rules, SearchPoint, Stop
@@ -127,7 +127,7 @@ def test_a_search_alone_ends_after_points_that_gain_next_to_nothing():
         while True:
             yield np.zeros(1)
 
-    assert answered(density, without_end(), patience=4) is None
+    assert answered(density, patient(without_end(), 4)) is None
     assert len(seen) == 9 and seen[-1] == 6.05
 
 

@@ -4,7 +4,7 @@ A gradient in a batch costs a tenth of one alone and less, so searches that know
 in lockstep, each asking for a point a round.
 """
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 import numpy as np
@@ -24,13 +24,23 @@ PATIENT_GAIN = 0.1
 """Nats that a search gains at least over points that are waited for."""
 
 
-def answered(density: EvaluateDensities, search: Search[T], patience: float = np.inf) -> T | None:
-    """The result of a search alone; None where so many points gained less than `PATIENT_GAIN` together."""
+def answered(density: EvaluateDensities, search: Search[T]) -> T:
+    """The result of a search alone."""
+    try:
+        asked = next(search)
+        while True:
+            asked = search.send(density(asked))
+    except StopIteration as end:
+        return end.value
+
+
+def patient(search: Search[T], patience: int) -> Search[T | None]:
+    """The same search; None where so many points gained less than `PATIENT_GAIN` together."""
     best, waited = -np.inf, 0
     try:
         asked = next(search)
         while waited < patience:
-            answer = density(asked)
+            answer = yield asked
             gains = answer[0] > best + PATIENT_GAIN
             best, waited = (answer[0], 0) if gains else (best, waited + 1)
             asked = search.send(answer)
@@ -41,6 +51,13 @@ def answered(density: EvaluateDensities, search: Search[T], patience: float = np
 
 def in_lockstep(target: Target, searches: Sequence[Search[T]]) -> Iterator[tuple[int, T]]:
     """The number and the result of each search, in the order in which they end."""
+    return answered_together(lambda asked: _at_all(target, list(asked.values())), searches)
+
+
+def answered_together(
+    densities: Callable[[Mapping[int, Floats]], Sequence[Evaluated]], searches: Sequence[Search[T]]
+) -> Iterator[tuple[int, T]]:
+    """The same by a function that answers the points asked for by the numbers of their searches."""
     asked = dict[int, Floats]()
     answers: dict[int, Evaluated | None] = dict.fromkeys(range(len(searches)))
     while answers:
@@ -51,7 +68,7 @@ def in_lockstep(target: Target, searches: Sequence[Search[T]]) -> Iterator[tuple
             except StopIteration as end:
                 asked.pop(number, None)
                 yield number, end.value
-        answers = dict(zip(asked, _at_all(target, list(asked.values())), strict=True))
+        answers = dict(zip(asked, densities(asked) if asked else (), strict=True))
 
 
 def _at_all(target: Target, points: Sequence[Floats]) -> list[Evaluated]:

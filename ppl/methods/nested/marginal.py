@@ -1,5 +1,6 @@
 """The marginal density of the outer coordinates by Laplace's approximation, and its mode."""
 
+from collections.abc import Mapping, Sequence
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -8,8 +9,8 @@ import numpy as np
 from ppl.floats import Floats
 from ppl.kernel.advi.gaussian import Gaussian, made_positive
 from ppl.kernel.advi.parts import row_parts
-from ppl.methods.initialise.ascent import ascent
-from ppl.methods.maximise.lockstep import answered
+from ppl.methods.initialise.ascent import Top, ascent
+from ppl.methods.maximise.lockstep import Evaluated, answered_together, patient
 from ppl.methods.nested.blocks import BLOCK_MODES, Blocks, Modes
 from ppl.methods.nested.field import Fields
 from ppl.methods.nested.slopes import profile_slopes, slopes
@@ -120,40 +121,39 @@ class Peak(NamedTuple):
 
 def climb(start: Marginal) -> Peak | None:
     """To the mode; None where there is none."""
-    near = ascended(start)
+    (near,) = ascended([start])
     return newton(near) if near else None
 
 
-def ascended(start: Marginal) -> Marginal | None:
-    """Most of the way, by L-BFGS where a step of Newton's method takes many gradients; modes of the rest are
-    looked for from the last ones. None where it does not end, as in a funnel.
+def ascended(starts: Sequence[Marginal]) -> list[Marginal | None]:
+    """From each start most of the way, by L-BFGS where a step of Newton's method takes many gradients, in
+    lockstep; modes of the rest are looked for from the last ones. None where it does not end, as in a funnel.
     """
-    if start.dim <= CLIMB.few:
-        return start
-    here, last, best = start, None, (-np.inf, start)
+    if all(start.dim <= CLIMB.few for start in starts):
+        return list(starts)
+    inner, here, best = starts[0].inner, list(starts), [(-np.inf, start) for start in starts]
 
-    def density(outer: Floats) -> tuple[float, Floats]:
-        nonlocal here, last, best
-        if last is not None and np.array_equal(outer, here.centre):
-            return last
-        modes = here.modes(outer[None])
-        value = float(modes.log_marginals[0])
-        if not np.isfinite(value):
-            return value, np.zeros_like(outer)
-        here = replace(here, centre=outer, latent=modes.at[0])
-        best = max(best, (value, here), key=itemgetter(0))
-        last = value, slopes(here.inner, outer[None], modes)[0]
-        return last
+    def densities(asked: Mapping[int, Floats]) -> list[Evaluated]:
+        outer, latent = np.array(list(asked.values())), np.array([here[k].latent for k in asked])
+        modes = inner.modes(outer, latent, BLOCK_MODES.near)
+        values, gradients = modes.log_marginals, np.zeros_like(outer)
+        if (finite := np.isfinite(values)).any():
+            gradients[finite] = slopes(inner, outer[finite], modes.at_rows(finite))
+        for k, centre, at, value in zip(asked, outer, modes.at, values.tolist(), strict=True):
+            if np.isfinite(value):
+                here[k] = replace(here[k], centre=centre, latent=at)
+                best[k] = max(best[k], (value, here[k]), key=itemgetter(0))
+        return list(zip(values.tolist(), gradients, strict=True))
 
-    if np.isfinite(density(start.centre)[0]):
-        search = ascent(start.centre, CLIMB.most_steps, CLIMB.end_slope)
-        top = answered(density, search, CLIMB.patience)
+    paths = [ascent(start.centre, CLIMB.most_steps, CLIMB.end_slope) for start in starts]
+    ends = dict(answered_together(densities, [patient(path, CLIMB.patience) for path in paths]))
+
+    def end_of(k: int, top: Top | None) -> Marginal | None:
         if top is None:
-            return best[1]
-        if top.spent:
-            return None
-        density(top.u)
-    return here
+            return best[k][1]
+        return None if top.spent else replace(here[k], centre=top.u)
+
+    return [end_of(k, ends[k]) for k in range(len(starts))]
 
 
 def newton(marginal: Marginal, known: Peak | None = None) -> Peak | None:
@@ -197,6 +197,7 @@ def newton(marginal: Marginal, known: Peak | None = None) -> Peak | None:
             if length < 1:
                 return None if repaired else peak
             directions = 0.3 * directions
+            longest, farthest = CLIMB.shares[-1] * min(longest, length), CLIMB.shares[-1] * farthest
             continue
         marginal = replace(marginal, centre=tried[best], latent=modes.at[best - some.start], slope=None)
         steps = np.maximum(1.0, CLIMB.difference * np.abs(wide).max(axis=0))

@@ -1,5 +1,6 @@
 """Whether the outer coordinates, or the rest given these, have another mode than that which was found."""
 
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -36,7 +37,8 @@ def has_other_peaks(peak: Peak, starts: list[Marginal]) -> bool:
 
     climbs = 0
     height = peak.marginal.log_density(peak.marginal.centre)
-    for near in filter(None, map(ascended, starts)):
+    together = [[start] for start in starts] if peak.marginal.inner.is_costly else [starts]
+    for near in filter(None, chain.from_iterable(map(ascended, together))):
         other = None if peak.is_near(near.centre) else newton(near, peak)
         climbs += other is not None
         if other is None or peak.is_near(other.marginal.centre):

@@ -79,9 +79,9 @@ def third_derivatives(inner: Blocks | Fields, outer: Floats, modes: Modes) -> Th
     inverse, times = inverse_at(inner, outer, modes)
     signs, squares = map(np.array, zip(*inverse, strict=True))
     steps = DIFFERENCE * squares
-    (here,) = gradients_beside(inner, outer, modes.at, np.zeros((1, *modes.at.shape)))
-    beside = (gradients_beside(inner, outer, modes.at, each) for each in (steps, -steps))
-    traces = np.tensordot(signs, sum(beside) - 2 * here, axes=1) / DIFFERENCE**2
+    each = gradients_beside(inner, outer, modes.at, np.concatenate([steps, -steps, 0 * steps[:1]]))
+    (ahead, behind), here = each[:-1].reshape(2, *steps.shape[:2], -1), each[-1]
+    traces = np.tensordot(signs, ahead + behind - 2 * here, axes=1) / DIFFERENCE**2
     return ThirdDerivatives(here, traces, times)
 
 

@@ -300,6 +300,48 @@ def test_a_mode_a_thousand_units_away_is_climbed_to():
     np.testing.assert_allclose(far.marginal.centre, here.marginal.centre + off[:2], atol=0.3)
 
 
+@dataclass(frozen=True)
+class Within(Target):
+    """Groups whose observations y (groups, n) have an sd of their own: u = (mu, t, s, theta...)."""
+
+    y: np.ndarray
+
+    @property
+    def dim(self):
+        return 3 + len(self.y)
+
+    def log_density_gradients(self, us):
+        outer, theta = us[:, :3], us[:, 3:]
+        between, within = np.exp(-2 * outer[:, 1:2]), np.exp(-2 * outer[:, 2:])
+        off, left = theta - outer[:, :1], self.y - theta[..., None]
+        squares = np.hstack(
+            [between * (off**2).sum(axis=1, keepdims=True), within * (left**2).sum((1, 2))[:, None]]
+        )
+        sizes, scale = np.array([len(self.y), self.y.size]), np.array([10.0, 1.0, 1.0])
+        values = -0.5 * ((outer / scale) ** 2).sum(axis=1) - (0.5 * squares + sizes * outer[:, 1:]).sum(
+            axis=1
+        )
+        slopes = np.hstack([between * off.sum(axis=1, keepdims=True), squares - sizes]) - outer / scale**2
+        return values, np.hstack([slopes, within * left.sum(axis=2) - between * off])
+
+    def log_densities(self, us):
+        return self.log_density_gradients(us)[0]
+
+    def gradients_alone(self, us):
+        return self.log_density_gradients(us)[1]
+
+
+def test_a_climb_that_was_led_too_far_goes_on_with_shorter_steps():
+    """Whole steps had let the next be so long that no share of it led up, and the climb ended there."""
+    random = np.random.default_rng(5)
+    target = Within(random.normal(3, 0.5, 12)[:, None] + 0.2 * random.normal(size=(12, 20)))
+    blocks = blocks_of(target)
+    starts = np.array([np.zeros(target.dim), *rng().uniform(-2, 2, (60, target.dim))[[26, 33]]])
+    peaks = [climb(Marginal(blocks, start[:3], blocks.latent(start[None])[0])) for start in starts]
+    first, *others = (peak.marginal.centre for peak in peaks)
+    np.testing.assert_allclose(others, [first] * 2, atol=0.05)
+
+
 NONE = {"chain": Chain(60), "three groups": Groups(Y[:3]), "independent": Independent(6)}
 
 
