@@ -19,8 +19,11 @@ from ppl.kernel.advi.coordinates import Scaled
 from ppl.kernel.advi.gaussian import Gaussian, gaussian_at
 from ppl.kernel.advi.triangular import solved
 from ppl.methods.correct.resampling import systematic
+from ppl.methods.correct.weight_quality import GOOD_KHAT, most_count
 from ppl.methods.diagnose.mixture_sampling import Proposal, log_weights, missed
+from ppl.methods.diagnose.psis import psis
 from ppl.methods.initialise.ascent import ascent
+from ppl.methods.initialise.lbfgs_path import PathPoint, PathWatch
 from ppl.methods.initialise.pathfinder import PATHFINDING, Pathfinder, best_on_path
 from ppl.methods.maximise.lockstep import Search, in_lockstep
 from ppl.records import dataclass, replace
@@ -159,7 +162,8 @@ def find_missed_regions(
     """
     with np.errstate(all="ignore"):
         wide, distant = overdispersed_gaussians(scaled, rng)
-        own, paths = own_mode_and_paths(scaled, [*starts_of(scaled, rng), *heaviest(q, distant, rng)], rng)
+        starts = [*starts_of(scaled, rng), *heaviest(q, distant, rng)]
+        own, paths = own_mode_and_paths(scaled, starts, rng, arrival_at(q))
         centre = curved(scaled, own) if own else None
         modes, places, others = list[Mode](), list[Gaussian](), list[Gaussian]()
         for end in distant_ends(paths, put_back):
@@ -181,13 +185,27 @@ def find_missed_regions(
         return MissedRegions(tuple(modes), (*narrow, *others, *outside(q, wide, distant)))
 
 
+def arrival_at(q: Proposal) -> PathWatch:
+    """Whether a path has come to where draws of q lie, no lower and no further out: if their weights are
+    good, what it would find from there on is known.
+    """
+    weights = psis(log_weights([q])[0])
+    known = weights.khat < GOOD_KHAT and most_count(weights)
+    least_p, least_q = np.sort(q.log_p)[len(q.u) // 2], q.log_density(q.u).min()
+
+    def arrives(point: PathPoint) -> bool:
+        return bool(known and point.log_density >= least_p and q.log_density(point.u[None])[0] >= least_q)
+
+    return arrives
+
+
 def own_mode_and_paths(
-    scaled: Scaled, starts: Sequence[Floats], rng: np.random.Generator
+    scaled: Scaled, starts: Sequence[Floats], rng: np.random.Generator, arrives: PathWatch
 ) -> tuple[Peak | None, list[Pathfinder]]:
-    """The mode above q's mean, and the best Gaussians on the paths from the starts."""
+    """The mode above q's mean, and the best Gaussians on the paths from starts that do not arrive there."""
     noise = rng.standard_normal((len(starts), PATHFINDING.rough_elbo_draws, scaled.dim))
     searches: list[Search[Peak | Pathfinder | None]] = [mode_above(np.zeros(scaled.dim))]
-    searches += [best_on_path(scaled, start, z) for start, z in zip(starts, noise, strict=True)]
+    searches += [best_on_path(scaled, start, z, arrives) for start, z in zip(starts, noise, strict=True)]
     ends = [end for _, end in sorted(in_lockstep(scaled, searches), key=itemgetter(0))]
     own = next((end for end in ends if isinstance(end, Peak)), None)
     return own, [end for end in ends if isinstance(end, Pathfinder)]
