@@ -87,22 +87,31 @@ class Trajectory(NamedTuple):
 
 
 def trajectories(target: Target, chains: Chains, momentum: Floats, steps: Floats, count: int) -> Trajectory:
-    """`count` leapfrog steps of sizes `steps` (n, 1), in coordinates that are uncorrelated, of sd about 1."""
+    """`count` leapfrog steps of sizes `steps` (n, 1), in coordinates that are uncorrelated, of sd about 1.
+
+    A trajectory is rejected, as its way back is, where it meets a point without a finite gradient, or has
+    more kinetic energy than a fall from its beginning to the best of the chains explains. Its chain waits
+    where it began: points further out are of no use, and may be dear.
+    """
     u, ahead = chains.u, momentum + 0.5 * steps * chains.slope
+    begin, most = kinetic(momentum) - chains.log_p, kinetic(ahead)
+    height = chains.log_p.max(initial=-np.inf) - TRAJECTORY.divergent_energy
     for _ in range(count - 1):
-        u = u + steps * ahead
-        ahead = ahead + steps * _slope_alone(target, u)
-    end = chains_at(target, u + steps * ahead)
+        lost = np.isnan(most) | (most > begin + height)
+        u = np.where(lost[:, None], chains.u, u + steps * ahead)
+        ahead = ahead + steps * target.gradients_alone(u)
+        most = np.maximum(most, kinetic(ahead))
+    lost = np.isnan(most) | (most > begin + height)
+    end = chains_at(target, np.where(lost[:, None], chains.u, u + steps * ahead))
     ahead = ahead + 0.5 * steps * end.slope
-    kinetic = 0.5 * ((momentum**2).sum(axis=1) - (ahead**2).sum(axis=1))
-    loss = end.log_p - chains.log_p + kinetic
-    return Trajectory(end, ahead, np.where(np.isnan(loss), -np.inf, loss))
+    energy = kinetic(ahead) - end.log_p
+    lost |= ~(most <= energy + height) | np.isnan(begin - energy)
+    return Trajectory(end, ahead, np.where(lost, -np.inf, begin - energy))
 
 
-def _slope_alone(target: Target, u: Floats) -> Floats:
-    """Gradients on the way, where no density is asked for."""
-    slope = target.gradients_alone(u)
-    return np.where(np.isfinite(slope).all(axis=1, keepdims=True), slope, 0.0)
+def kinetic(momentum: Floats) -> Floats:
+    """The kinetic energy (n,) of each row."""
+    return 0.5 * (momentum**2).sum(axis=1)
 
 
 class Move(NamedTuple):

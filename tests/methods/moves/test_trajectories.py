@@ -1,5 +1,7 @@
 """Trajectories leave their target as it is, whatever their steps."""
 
+from typing import ClassVar
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -62,6 +64,23 @@ def test_trajectories_that_diverge_even_with_short_steps_are_counted():
     made = move(needle, chains, 1.0, 6, rng(1))
     assert made.divergent.all() and made.accepted == 0 and made.gradients == 6 * 300
     np.testing.assert_array_equal(made.chains.u, chains.u)
+
+
+def test_a_lost_chain_waits_where_it_began():
+    """Points far out are of no use, and may take a solver long: of a wall of 1e4 nats, the one behind it."""
+
+    class Wall(GaussianTarget):
+        seen: ClassVar[list] = []
+
+        def gradients_alone(self, us):
+            self.seen.append(us)
+            return np.where(us > 2.0, -1e4 * us, super().gradients_alone(us))
+
+    target = Wall(np.zeros(1), np.eye(1))
+    chains = chains_at(target, np.array([[0.0], [1.9]]))
+    made = trajectories.trajectories(target, chains, np.ones((2, 1)), np.full((2, 1), 0.6), 6)
+    np.testing.assert_array_equal(made.log_chance == -np.inf, [False, True])
+    assert target.seen[0][1] > 2.0 and all(u[1] == 1.9 for u in target.seen[1:])
 
 
 def test_chains_in_other_coordinates_are_what_is_seen_there():
