@@ -116,7 +116,7 @@ STAN = (
         quantity="value",
     ),
     Known("Stan's gamma cdf, or its slope, is refused for want of convergence", stan="did not converge"),
-    Known("Stan's `beta` of negative numbers loses its sign", program="^beta real"),
+    Known("Stan's `beta` of negative numbers loses its sign", program=r"^beta real|\+= \(?beta\("),
     Known("Stan says that P(Y <= 0) is 1 for a Bernoulli chance of 1", program=r"^bernoulli_l?cdf a0=0"),
     Known("Stan multiplies 0 and log 0 at the edge of the support", stan="nan", program=r"^beta_lpdf"),
     Known("both solve the differential equation to a tolerance", program=r"ode_\w+\("),

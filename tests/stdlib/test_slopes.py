@@ -9,6 +9,7 @@ from ppl.arrays import AUTOGRAD, NUMPY, value_and_grad
 from ppl.stdlib.distributions.exp_mod_normal import log_density as log_exp_mod_normal
 from ppl.stdlib.distributions.normal import standard_lcdf
 from ppl.stdlib.functions.elementary import power
+from ppl.stdlib.functions.gamma_functions import beta
 from ppl.stdlib.functions.steps import fmax, fmin
 from ppl.stdlib.special.mills import inverse_mills, mills_excess
 from ppl.stdlib.special.polygamma import digamma, log_gamma, trigamma
@@ -29,6 +30,13 @@ def test_gamma_functions_on_the_whole_line(x):
     assert digamma(NUMPY, x) == pytest.approx(special.psi(x))
     for function in (log_gamma, digamma, trigamma):
         assert slope_of(function, x) == pytest.approx(difference(function, x), rel=1e-6)
+
+
+@pytest.mark.parametrize(("a", "b"), [(-0.07, 0.6), (-1.3, 0.4), (-0.4, -2.3), (0.3, -0.7), (0.3, 2.0)])
+def test_the_beta_function_of_negative_numbers(a, b):
+    """Its log1p of b / a is nan from -b to 0."""
+    for k in range(2):
+        assert slope_of(beta, a, b, of=k) == pytest.approx(difference(beta, a, b, of=k), rel=1e-6)
 
 
 def test_digamma_at_its_poles():

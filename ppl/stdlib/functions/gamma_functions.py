@@ -43,10 +43,15 @@ def lbeta(xp: Namespace, a: Array, b: Array) -> Array:
     return guarded(xp, (a >= 0) & (b >= 0), log_gamma_ratio.log_beta(xp, 1.0 * a, 1.0 * b))
 
 
-@with_partials(
-    lambda xp, ans, a, b: -ans * log_gamma_ratio.digamma_rise(xp, 1.0 * a, b),
-    lambda xp, ans, a, b: -ans * log_gamma_ratio.digamma_rise(xp, 1.0 * b, a),
-)
+def _beta_slope(xp: Namespace, ans: Array, a: Array, b: Array) -> Array:
+    """The derivative of beta(a, b) in a, which is defined for negative numbers, too."""
+    positive = (a > 0) & (b > 0)
+    x, y = xp.np.where(positive, a, 1.0), xp.np.where(positive, b, 1.0)
+    rise = log_gamma_ratio.digamma_rise(xp, x, y)
+    return -ans * xp.np.where(positive, rise, digamma(xp, a + b) - digamma(xp, 1.0 * a))
+
+
+@with_partials(_beta_slope, lambda xp, ans, a, b: _beta_slope(xp, ans, b, a))
 def beta(xp: Namespace, a: Array, b: Array) -> Array:
     """At the poles of the gamma function never finite, although the quotient may have a limit there."""
     value = xp.special.beta(a, b)
