@@ -12,10 +12,13 @@ from ppl.kernel.advi.triangular import diagonal_of
 from ppl.methods.correct.correction import seen
 from ppl.methods.diagnose.modes import (
     MODE_SEARCH,
+    arrival_at,
     curved,
     find_missed_regions,
     mode_above,
     overdispersed_gaussians,
+    own_mode_and_paths,
+    starts_of,
     valley,
 )
 from ppl.methods.maximise.lockstep import answered
@@ -60,6 +63,18 @@ def test_a_q_that_fits_misses_nothing(seed):
         np.random.default_rng(seed),
     )
     assert find_missed_regions(scaled, seen(scaled, rng), rng).gaussians == ()
+
+
+@pytest.mark.parametrize("width, ended", [(1.0, 0), (0.3, 8)])
+def test_paths_are_left_where_they_come_to_a_q_of_good_weights(width, ended):
+    target = correlated(3)
+    scaled, rng = (
+        Scaled(target, target.mean, width * np.linalg.cholesky(target.covariance)),
+        np.random.default_rng(1),
+    )
+    starts = list(starts_of(scaled, rng))
+    own, paths = own_mode_and_paths(scaled, starts, rng, arrival_at(seen(scaled, rng)))
+    assert own is not None and len(paths) == ended
 
 
 TWO = Mixture(np.array([[-4.0, 0.0], [4.0, 0.0]]), np.array([0.5, 1.0]), np.array([0.3, 0.7]), shift=7.0)
