@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl.floats import Floats
+from ppl.late import special
 from ppl.methods.diagnose.psis import Psis
 from ppl.records import dataclass, replace
 
@@ -109,6 +110,10 @@ def _of_clusters(off: Floats, cluster: NDArray[np.intp]) -> Floats:
     return np.asarray(count / (count - 1) * (sums**2).sum(axis=0) / len(off) ** 2)
 
 
+LEVEL = 1.96
+"""The normal score of intervals whose coverage the density at a quantile is smoothed for."""
+
+
 class Errors(NamedTuple):
     """Standard errors of the mean, of the sd and of some quantiles."""
 
@@ -120,9 +125,8 @@ class Errors(NamedTuple):
 def errors_of(x: Floats, probabilities: Sequence[float], by: ErrorSources = INDEPENDENT) -> Errors:
     """Of the mean, the sd and the quantiles of draws x (n,).
 
-    That of the sd is that of the mean square about the mean, over twice the sd; that of a quantile half of
-    the distance between the quantiles at p - s and p + s, s being the standard error of the share of draws
-    below: the interval of Vehtari et al. (2021, section 4.3) by a normal in place of a beta.
+    That of the sd is that of the mean square about the mean, over twice the sd; that of a quantile the
+    standard error of the share of draws below, over the density there (Vehtari et al. 2021, section 4.3).
     """
     p, ordered, at = np.array(probabilities), np.sort(x), np.arange(len(x))
     places = np.interp(p * at[-1], at, ordered)
@@ -132,6 +136,22 @@ def errors_of(x: Floats, probabilities: Sequence[float], by: ErrorSources = INDE
         return Errors(mean, mean, (mean,) * len(p))
     # A share of 0 or 1 among few draws has no spread of its own.
     s = np.maximum(shares, np.sqrt(p * (1 - p) / len(x)))
-    low, high = (np.interp(np.clip(ends, 0.0, 1.0) * at[-1], at, ordered) for ends in (p - s, p + s))
+    width = np.maximum(s, widths(p, len(x)))
+    below, above = np.clip([p - width, p + width], 0.0, 1.0)
+    gaps = np.interp(above * at[-1], at, ordered) - np.interp(below * at[-1], at, ordered)
+    slopes = np.divide(gaps, above - below, out=np.zeros_like(gaps), where=above > below)
     sd = float(np.divide(square, 2 * x.std()))
-    return Errors(mean, sd, tuple(((high - low) / 2).tolist()))
+    return Errors(mean, sd, tuple((s * slopes).tolist()))
+
+
+def widths(p: Floats, n: int) -> Floats:
+    """How far from probabilities p the quantiles of n draws are that their density between is taken from.
+
+    Between those one standard error away are 14 draws of 1,000 at 5%, whose density is off by a fourth;
+    between these there are 42. Source: Hall and Sheather (1988), "On the distribution of a Studentized
+    quantile", J. R. Statist. Soc. B 50, for a normal density.
+    """
+    z = special.ndtri(p)
+    density = np.exp(-(z**2) / 2) / math.sqrt(2 * math.pi)
+    sizes = np.cbrt(1.5 * LEVEL**2 * density**2 / (n * (2 * z**2 + 1)))
+    return np.asarray(sizes)
