@@ -52,10 +52,12 @@ def variable(name: str, span: Span) -> ast.Variable:
     return ast.Variable(span, name)
 
 
-def indexed(name: str, indices: tuple[ast.Expr, ...], span: Span) -> ast.Expr:
+def indexed(name: str, indices: tuple[ast.Expr | ast.Index, ...], span: Span) -> ast.Expr:
     """`name[indices]`, or the variable itself without indices."""
     base = variable(name, span)
-    return ast.Indexed(span, base, tuple(ast.SingleIndex(span, i) for i in indices)) if indices else base
+    several = (ast.SingleIndex, ast.RangeIndex)
+    at = tuple(i if isinstance(i, several) else ast.SingleIndex(span, i) for i in indices)
+    return ast.Indexed(span, base, at) if at else base
 
 
 def loops(heads: list[tuple[str, ast.Expr, ast.Expr]], body: Stmts, span: Span) -> Stmts:

@@ -89,7 +89,7 @@ class ConditionedReader(EffectsReader):
         if place.name not in self.flags:
             return drawn
         own = rank(self.facts.types[left_and_args(s)[0]]) - len(d.heads)
-        at = place.at[: self.axes(place.name) - own]
+        at = self.data_entry(d, s).at
         term = () if self.in_mixture else self.condition(log_density(d, s, self.facts), place, args)
         flags = indexed(self.flags[place.name], at, s.span)
         if not own:

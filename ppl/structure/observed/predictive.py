@@ -6,7 +6,7 @@ Gelman et al. (2013), "Bayesian Data Analysis", section 6.3 (posterior predictiv
 from collections.abc import Mapping, Sequence, Set
 from contextlib import suppress
 from functools import reduce
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from ppl.kernel.language import ast
 from ppl.kernel.language.calls import left_and_args
@@ -109,18 +109,23 @@ class DrawingReader(TermReader):
 
     def of_density(self, d: DistributedEntry, s: ast.Tilde | ast.Call, place: Place, around: Around) -> Stmts:
         text = text_of(left_and_args(s)[0])
-        target = self.entry(d, s, Exact(self.facts, self.factors.definitions), "data variable")
+        target = self.data_entry(d, s)
         if not around.branches and text in self.lefts:
             raise undrawn(f"`{text}` has two densities, whose product cannot be simulated", s.span)
         self.lefts.add(text)
         return self.draw(target, d, s, around)
+
+    def data_entry(self, d: DistributedEntry, s: ast.Tilde | ast.Call) -> Place:
+        """The entry of data that a density is of; ModelError where it is of none."""
+        return self.entry(d, s, Exact(self.facts, self.factors.definitions), "data variable")
 
     def entry(self, d: DistributedEntry, s: ast.Tilde | ast.Call, places: Places, what: str) -> Place:
         """The entry that a density is of; ModelError where it is of none."""
         left, _ = left_and_args(s)
         with suppress(NoPlace):
             place = places.of(left, d.at)
-            if len(place.at) + rank(self.facts.types[left]) - len(d.heads) == self.axes(place.name):
+            single = len(place.at) - len(parts_in(place))
+            if single + rank(self.facts.types[left]) - len(d.heads) == self.axes(place.name):
                 return place
         raise undrawn(f"`{text_of(left)}` is not a {what}, nor an entry of one", s.span)
 
@@ -243,8 +248,25 @@ class Exact(Places):
         of_one = isinstance(e, ast.Variable) and e.name == self.parameter
         return of_one if self.parameter else super().is_data(e)
 
+    def of(self, e: ast.Expr, at: Exprs = ()) -> Place:
+        """Entries of an axis that one joint density has together stay as the program names them."""
+        place = super().of(e, at)
+        match e:
+            case ast.Indexed(base=ast.Variable() as base, indices=indices) if self.is_data(base):
+                return replace(place, at=cast(Exprs, (*place.at, *indices[len(place.at) :])))
+            case ast.Call(name="segment" | "head" as name, args=(ast.Variable() as first, *rest)) if not at:
+                text = {"segment": "y[a : a + n - 1]", "head": "y[ : n]"}[name]
+                part = expr(text, e.span, y=first, a=rest[0], n=rest[-1])
+                return self.of(part)
+        return place
+
     def of_only(self, e: ast.Expr, at: Exprs) -> Place:
         raise NoPlace
+
+
+def parts_in(place: Place) -> list[ast.Index]:
+    """Which of the indices of a place name several entries."""
+    return [i for i in place.at if isinstance(i, ast.SingleIndex | ast.RangeIndex)]
 
 
 def with_names(body: Stmts, quantities: Mapping[str, str]) -> Stmts:

@@ -70,6 +70,17 @@ def items_of(e: ast.Expr) -> Exprs:
             return ()
 
 
+def is_square(e: ast.Expr) -> bool:
+    """Whether an expression is a square or a sum of squares."""
+    match e:
+        case ast.Call(name="square" | "dot_self" | "squared_distance"):
+            return True
+        case ast.Binary(op="^" | ".^", right=ast.IntLiteral(value=2)):
+            return True
+        case _:
+            return False
+
+
 def together(parts: Iterable[Observed]) -> Observed:
     """Observations of several expressions together."""
     return reduce(lambda a, b: Observed(*map(add, a, b)), parts, Observed())
@@ -261,6 +272,8 @@ class TermReader(ABC):
                 return together([own, Observed(data=data)])
             case ast.Call(name=name) if name in SIZES:
                 return Observed()
+            case _ if is_square(e) and self.factors.depends(e) and not self.factors.reads_data(e):
+                return Observed(priors=1)  # as of neighbours' differences: Besag et al. (1991)
             case _:
                 return together(self.observed(part, within, (), seen) for part in parts(e))
 

@@ -136,6 +136,8 @@ HALF = NORMAL + np.log(0.5)
         ("vector[N] ll; for (i in 1:N) ll[i] = normal_lpdf(y[i] | m, s); target += sum(ll);", NORMAL),
         ("vector[N] ll; for (i in 1:N) ll[i] = normal_lpdf(y[i] | m, s); target += ll;", NORMAL),
         ("real lp = 0; lp += normal_lpdf(s | 0, 1); target += lp; y ~ normal(m, s);", NORMAL),
+        ("y ~ normal(m, s); target += -0.5 * dot_self(w[g] - w[g]); "  # neighbours' differences
+         "for (j in 1:N) target += -s * square(w[g[j]] - w[c[j] + 1]) - (w[c[j] + 1] - w[2])^2;", NORMAL),
         ("y ~ normal(m, s) T[-1, ];", ABOVE),
         ("for (i in 1:N) if (c[i] == 1) target += normal_lccdf(y[i] | m, s); else y[i] ~ normal(m, s);",
          CENSORED),

@@ -77,6 +77,21 @@ def test_new_groups_have_effects_from_their_own_prior():
     assert np.corrcoef(found[:, 2], found[:, 3])[0, 1] > 0.8  # one group, one effect
 
 
+def test_groups_of_unequal_sizes_with_one_density_each():
+    program = """data { int N, G; array[G] int n; vector[N] y; } parameters { real m; real<lower=0> s; }
+    model { m ~ normal(0, 1); s ~ exponential(1); int at = 1;
+      for (g in 1:G) {
+        segment(y, at, n[g]) ~ multi_normal(rep_vector(m, n[g]), add_diag(rep_matrix(0.8, n[g], n[g]), 0.2));
+        at += n[g];
+      } }"""
+    fitted = {"N": 3, "G": 2, "n": [1, 2], "y": [0, 1, 2.0]}
+    new = {"N": 5, "G": 2, "n": [2, 3], "y": [3.0, None, None, None, -1.0]}
+    found = at(program, fitted, new, [0.5, 0.0])["y"]
+    assert found.mean(axis=0) == pytest.approx([3, 0.5 + 0.8 * 2.5, *[0.5 - 0.8 * 1.5] * 2, -1], abs=0.06)
+    assert found.std(axis=0) == pytest.approx([0, 0.6, 0.6, 0.6, 0], rel=0.08)
+    assert np.corrcoef(found[:, 2], found[:, 3])[0, 1] == pytest.approx(0.16 / 0.36, abs=0.08)
+
+
 def test_fewer_groups_keep_theirs():
     assert at(GROUPS, TWO, {"N": 1, "J": 1, "g": [1], "x": [0]}, U)["y"].mean() == pytest.approx(12, abs=0.05)
 

@@ -100,6 +100,10 @@ WALK = np.sqrt([1, *(1 + 0.25 * np.arange(1, 6))])
         ("for (j in 1:2) { vector[3] part = segment(y, 3 * j - 2, 3); part ~ normal(j * m, s); }", "y",
          [0.5] * 3 + [1] * 3, [1.0] * 6),
         ("y[1] ~ normal(0, s); for (i in 2:N) y[i] ~ normal(y[i - 1], m);", "y", [0.0] * 6, WALK),
+        ("for (j in 1:2) segment(y, 4 * j - 3, 5 - 2 * j) ~ multi_normal(rep_vector(j * m, 5 - 2 * j), "
+         "identity_matrix(5 - 2 * j));", "y", [0.5] * 3 + [Y[3], 1, Y[5]], [1, 1, 1, 0, 1, 0]),
+        ("for (i in 1:2) Y[i, i:] ~ multi_normal(rep_vector(m, 4 - i), identity_matrix(4 - i));", "Y",
+         [[0.5] * 3, [Y[3], 0.5, 0.5]], [[1, 1, 1], [0, 1, 1]]),
         ("y[3:] ~ normal(m, s);", "y", [*Y[:2], *NORMAL[0][2:]], [0, 0, 1, 1, 1, 1.0]),
         ("y ~ normal(m, s) T[0.5, ];", "y", [0.5 + np.sqrt(2 / np.pi)] * 6, [np.sqrt(1 - 2 / np.pi)] * 6),
         ("z ~ normal(m, s);", "z", *NORMAL),
