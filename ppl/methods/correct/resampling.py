@@ -1,8 +1,8 @@
 """Resampling by weights, and few draws that stand for many: exchanged until they have the moments of all.
 
 A thousand independent draws put a mean 0.03 sd off, and the worst of fifty means 0.1 sd. Of the samples that
-resampling could give, one whose means and variances are those of the weighted proposals is taken: Hajek's
-rejective sampling (Fuller 2009, Biometrika 96), found by exchanging one draw at a time.
+resampling could give, one whose means, variances and tails are those of the weighted proposals is taken:
+Hajek's rejective sampling (Fuller 2009, Biometrika 96), found by exchanging one draw at a time.
 """
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ppl.floats import Floats
 from ppl.methods.numerics.log_sums import log_sum_exp
+from ppl.methods.numerics.quantiles import quantiles
 
 
 def effective_size(log_weights: Floats) -> float:
@@ -31,8 +32,10 @@ MOST_EXCHANGES = 300
 """Exchanges of one draw for another."""
 OFFERS = 64
 """Exchanges that are offered at a time."""
-MOST_IDLE = 8
+MOST_IDLE = 2
 """Times in a row that none of these gains, after which others would gain next to nothing."""
+OUTER_SHARES = (0.05, 0.95)
+"""The shares of draws below the two quantiles that are balanced."""
 DRAWS_A_MOMENT = 5
 """Draws for each moment that is balanced: moments are worth their number only where there are many more
 draws.
@@ -47,7 +50,7 @@ def balanced(u: Floats, log_weights: Floats, n: int, rng: np.random.Generator) -
     """
     weights = np.exp(log_weights - log_sum_exp(log_weights))
     chosen = rng.permutation(systematic(log_weights, n, rng))
-    moments = _moments(u, weights, max(1, n // DRAWS_A_MOMENT)) / max(1, n)
+    moments = _moments(u, weights, chosen, max(1, n // DRAWS_A_MOMENT)) / max(1, n)
     off, cumulative, idle = moments[chosen].sum(axis=0), np.cumsum(weights), 0
     for _ in range(MOST_EXCHANGES if n else 0):
         places = rng.integers(n, size=OFFERS)
@@ -64,13 +67,19 @@ def balanced(u: Floats, log_weights: Floats, n: int, rng: np.random.Generator) -
     return chosen
 
 
-def _moments(u: Floats, weights: Floats, most: int) -> Floats:
-    """First and second powers of each coordinate, with weighted mean 0 and variance 1: (N, at most 2 dim).
+def _moments(u: Floats, weights: Floats, chosen: NDArray[np.intp], most: int) -> Floats:
+    """First and second powers of each coordinate and whether it is in a tail, with weighted mean 0 and
+    variance 1: (N, at most 4 dim).
 
-    Of more than `most` only those, the first powers before the second.
+    Of more than `most` only those, the first powers before the second. Tails begin where those of the draws
+    at positions `chosen` (n,) do.
     """
     first = _standardised(u[:, :most], weights)
-    return np.concatenate([first, _standardised(first**2, weights)], axis=1)[:, :most]
+    parts = [first, _standardised(first**2, weights)]
+    if 2 * u.shape[1] < most and len(chosen):
+        low, high = quantiles(u[chosen], OUTER_SHARES)
+        parts += [_standardised(tail.astype(float), weights) for tail in (u < low, u > high)]
+    return np.concatenate(parts, axis=1)[:, :most]
 
 
 def _standardised(x: Floats, weights: Floats) -> Floats:
