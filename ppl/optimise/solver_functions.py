@@ -14,7 +14,6 @@ from autograd.tracer import isbox
 
 from ppl.arrays import AUTOGRAD, NUMPY, Array, Namespace, combs, inexact, pullback, with_vjps
 from ppl.floats import Floats
-from ppl.optimise.compiled_calls import CompiledCalls, filled, filled_up, kind_of
 from ppl.records import dataclass
 from ppl.stdlib.solvers.field import DrawNumbers, Rate
 
@@ -29,15 +28,13 @@ Placed = Callable[[Any, Any], tuple[Any, ...]]
 class SolverFunction:
     """One function of the program: for plain numbers, for many points, and for many on a tape.
 
-    `varies` says which arguments of the last two have one value for each point. `calls` are those for many
-    that are compiled.
+    `varies` says which arguments of the last two have one value for each point.
     """
 
     plain: AnyFunction
     many: AnyFunction
     traced: AnyFunction
     varies: tuple[bool, ...]
-    calls: CompiledCalls
 
 
 @dataclass(frozen=True)
@@ -126,17 +123,12 @@ class ProgramField:
         return [varies for x, varies in zip(self.shared, own, strict=True) for _ in leaves(x)]
 
     def values(self, t: Floats, y: Floats, draws: DrawNumbers) -> Floats:
-        return self.of(draws, y.shape[1])(t, y)
+        return self.of(draws)(t, y)
 
-    def of(self, draws: DrawNumbers, n: int) -> Rate:
+    def of(self, draws: DrawNumbers) -> Rate:
         if len(draws) == 1:
             of_draw = self._of_draw(draws[0])
             return lambda t, y: flat(self.function.plain(*self.placed(t[0], y[0]), *of_draw), (1, -1))
-        points = Points.of(self, draws)
-        compiled = points.compiled(n) if points else None
-        return either(compiled, lambda: self._emitted(draws)) if compiled else self._emitted(draws)
-
-    def _emitted(self, draws: DrawNumbers) -> Rate:
         at_points = self.at_points([leaf.plain for leaf in self.leaves], draws)
         return lambda t, y: flat(self.function.many(*self.placed(t, y), *at_points), y.shape)
 
@@ -170,10 +162,7 @@ class ProgramField:
         return values
 
     def linearised(self, t: Floats, y: Floats, draws: DrawNumbers) -> "Linearised":
-        points = Points.of(self, draws)
-        pull = points.compiled_pull(t, y) if points else None
-        through = either(pull, lambda: self._tape(t, y, draws)) if pull else self._tape(t, y, draws)
-        return Linearised(through, y.shape)
+        return Linearised(self._tape(t, y, draws), y.shape)
 
     def _tape(self, t: Floats, y: Floats, draws: DrawNumbers) -> Pull:
         def run(traced: list[Array]) -> Array:
@@ -184,94 +173,6 @@ class ProgramField:
 
         end, pull = pullback(run, [y, *self.differentiated_values])
         return lambda weights: pull(np.reshape(weights, np.shape(end)))
-
-
-@dataclass(frozen=True)
-class Points:
-    """The inputs of f at `size` points: those of some draws, and the last of them again.
-
-    `leaves` are the values of the arguments beside t and y, `kind` is what a trace of f depends on of them.
-    """
-
-    field: ProgramField
-    draws: DrawNumbers
-    size: int
-    leaves: list[Array]
-    kind: Any
-
-    @classmethod
-    def of(cls, field: ProgramField, draws: DrawNumbers) -> "Points | None":
-        """None where there are too many."""
-        if not (size := filled(len(draws))):
-            return None
-        draws_filled = filled_up(draws, size)
-        each = zip(field.leaves, field.wanted_each, strict=True)
-        leaves = [at_each(leaf, leaf.plain, draws_filled, wanted) for leaf, wanted in each]
-        return cls(field, draws, size, leaves, tuple(map(kind_of, leaves)))
-
-    @cached_property
-    def reals(self) -> list[int]:
-        """Which leaves are real numbers; a trace takes others as they are."""
-        return [k for k, leaf in enumerate(self.leaves) if np.asarray(leaf).dtype.kind == "f"]
-
-    @cached_property
-    def inputs(self) -> list[Array]:
-        """The leaves that are real."""
-        return [np.asarray(self.leaves[k]) for k in self.reals]
-
-    def run(self, inputs: Sequence[Array]) -> Any:
-        """f of t, y and the leaves that are real."""
-        t, y, *reals = inputs
-        leaves = dict(zip(self.reals, reals, strict=True))
-        values = iter([leaves.get(k, leaf) for k, leaf in enumerate(self.leaves)])
-        placed = self.field.placed(t, y)
-        return self.field.function.calls.function(*placed, *rebuilt(self.field.shared, values))
-
-    def compiled(self, n: int) -> Rate | None:
-        """f of n numbers at these points, where it is compiled."""
-        size, inputs, m = self.size, self.inputs, len(self.draws)
-        some = np.zeros(size), np.zeros((size, n)), *inputs
-        if (f := self.field.function.calls.value((size, n, self.kind), self.run, some)) is None:
-            return None
-        if size == m:
-            return lambda t, y: flat(f(t, y, *inputs), y.shape)
-        return lambda t, y: flat(f(filled_up(t, size), filled_up(y, size), *inputs), (size, n))[:m]
-
-    def compiled_pull(self, t: Floats, y: Floats) -> Pull | None:
-        """That of f at these t and y, where it is compiled."""
-        places, shape = [2 + self.reals.index(i) for i in self.field.differentiated], (self.size, y.shape[1])
-        inputs, m = (filled_up(t, self.size), filled_up(y, self.size), *self.inputs), len(y)
-        pull = self.field.function.calls.pull((*shape, self.kind), self.run, inputs, shape, [1, *places])
-        if pull is None:
-            return None
-
-        def through(weights: Floats) -> list[Any]:
-            full = np.zeros(shape)
-            full[:m] = weights.reshape(m, -1)
-            _, (_, _, of_y, *of_inputs) = pull(full, *inputs)
-            each = zip(self.field.differentiated, places, strict=True)
-            return [of_y[:m], *(self._of_leaf(i, of_inputs[k - 2]) for i, k in each)]
-
-        return through
-
-    def _of_leaf(self, i: int, adjoint: Array) -> Array:
-        """The adjoint of a leaf, from that at the points."""
-        leaf, m = self.field.leaves[i], len(self.draws)
-        if leaf.each:
-            return _added_at(adjoint[:m], self.draws, np.shape(leaf.plain))
-        return adjoint[:m].sum(axis=0) if self.field.wanted_each[i] else adjoint
-
-
-def either(compiled: AnyFunction, emitted: Callable[[], AnyFunction]) -> AnyFunction:
-    """A compiled function; as it is emitted it raises an error again, which is then located."""
-
-    def run(*args: Any) -> Any:
-        try:
-            return compiled(*args)
-        except Exception:
-            return emitted()(*args)
-
-    return run
 
 
 def flat(value: Any, shape: tuple[int, ...]) -> Floats:

@@ -4,12 +4,9 @@ from functools import cached_property
 from typing import Any
 
 from ppl.arrays import AUTOGRAD, NUMPY
-from ppl.kernel.emit.load import Code, load
+from ppl.kernel.emit.load import Code, Module, load
 from ppl.late import LateModule
-from ppl.optimise.compiled_calls import CompiledCalls
 from ppl.optimise.solver_functions import SolverFunction
-from ppl.optimise.tracing.namespace import TRACING
-from ppl.optimise.tracing.tracer import refuse
 from ppl.records import dataclass
 
 SOLVERS = LateModule("ppl.optimise.solve")
@@ -20,21 +17,16 @@ class SolvingCode(Code):
     """Emitted code whose functions solvers may call."""
 
     @cached_property
-    def solver_functions(self) -> dict[str, SolverFunction]:
-        """The functions of the module as solvers call them, by name."""
-        plain, traced = (load(self, xp).functions for xp in (NUMPY, AUTOGRAD))
-        tracing = load(self, TRACING, print=refuse).functions
-        return {
-            f.name: SolverFunction(
-                plain[f.name],
-                plain[f.lifted_name],
-                traced[f.lifted_name],
-                f.varies,
-                CompiledCalls(tracing[f.lifted_name]),
-            )
-            for f in self.emitted.at_points
-        }
+    def in_both(self) -> tuple[Module, Module]:
+        """The module in NumPy and under autograd."""
+        return load(self, NUMPY), load(self, AUTOGRAD)
+
+    def solver_function(self, name: str) -> SolverFunction:
+        """A function of the module as solvers call it."""
+        plain, traced = (module.functions for module in self.in_both)
+        f = next(f for f in self.emitted.at_points if f.name == name)
+        return SolverFunction(plain[name], plain[f.lifted_name], traced[f.lifted_name], f.varies)
 
     def solve(self, *args: Any) -> Any:
         """The solvers are imported by programs that call them."""
-        return SOLVERS.solve(self.solver_functions.__getitem__, *args)
+        return SOLVERS.solve(self.solver_function, *args)

@@ -49,14 +49,6 @@ def compiled_gradient(
     return TapeWriter(active, with_value).function(roots, end, trace.checks)
 
 
-def compiled_value(f: Callable[[list[Array]], Array], xs: Sequence[Array]) -> Callable[..., Array] | None:
-    """The value of `f` at arrays shaped as `xs`; None where `compiled_gradient` is None."""
-    if (traced := traced_at(f, xs, ())) is None:
-        return None
-    trace, roots, end, active = traced
-    return TapeWriter(active).value_function(roots, end, trace.checks)
-
-
 def numbers_depending_on(
     f: Callable[[list[Array]], Array], xs: Sequence[Array], moving: Sequence[int]
 ) -> int | None:
@@ -133,30 +125,18 @@ class TapeWriter:
     def function(self, roots: Sequence[Tracer], end: Tracer, checks: Sequence[Operation] = ()) -> Gradient:
         """Values come first in the text; they are written last, when it is known which are used."""
         self.pull(roots, end)
-        pulling, value = self.taken(), self.name(end) if self.with_value else "None"
-        answer = f"{value}, [{', '.join(f'g{r.number}' for r in roots)}]"
-        return self.compiled(roots, checks, pulling, answer)
-
-    def value_function(
-        self, roots: Sequence[Tracer], end: Tracer, checks: Sequence[Operation]
-    ) -> Callable[..., Array]:
-        return self.compiled(roots, checks, [], self.name(end))
-
-    def compiled(
-        self, roots: Sequence[Tracer], checks: Sequence[Operation], pulling: Sequence[str], answer: str
-    ) -> Callable[..., Any]:
-        """The function of the roots that computes what is used, checks, pulls and returns the answer."""
+        pulling = self.taken()
         for check in checks:
             self.line(self.call(check.function, *check.args))
-        checking = self.taken()
+        checking, value = self.taken(), self.name(end) if self.with_value else "None"
         for x in operations_of(self.used):
             self.line(f"{self.target(x)} = {self.value(x)}")
         arguments = ", ".join(f"v{r.number}" for r in roots)
-        text = "\n    ".join(
-            [f"def compiled({arguments}):", *self.taken(), *checking, *pulling, f"return {answer}"]
-        )
+        answer = f"{value}, [{', '.join(f'g{r.number}' for r in roots)}]"
+        lines = [*self.taken(), *checking, *pulling]
+        text = "\n    ".join([f"def gradient({arguments}):", *lines, f"return {answer}"])
         exec(compile(text, "<compiled tape>", "exec"), self.bound)
-        return self.bound["compiled"]
+        return self.bound["gradient"]
 
     def pull(self, roots: Sequence[Tracer], end: Tracer) -> None:
         """Lines that take the adjoint of the end back to the roots."""

@@ -20,7 +20,7 @@ class Field(Protocol):
         """f at each point, (m, n)."""
         ...
 
-    def of(self, draws: DrawNumbers, n: int) -> Rate:
+    def of(self, draws: DrawNumbers) -> Rate:
         """`values` at points of the same draws (m,), whose further arguments are gathered once."""
         ...
 

@@ -80,7 +80,7 @@ class DormandPrince:
 
     def step(self, field: Field, at: Begin, scales: Scales) -> RungeKuttaStep:
         m, n = at.y.shape
-        rate, nodes, a = field.of(at.draws, n), integrate.DOP853.C, integrate.DOP853.A
+        rate, nodes, a = field.of(at.draws), integrate.DOP853.C, integrate.DOP853.A
         s, y, width = len(nodes), at.y.ravel(), np.repeat(at.h, n)
         k, stages = (
             np.empty((s + 1, m * n)),
@@ -174,7 +174,7 @@ class Radau:
         y, width = at.y[:, None], at.h[:, None, None]
         inverse = np.linalg.inv(self._system(jacobians[:, None], width[..., None]))
         times = (at.t[:, None] + at.h[:, None] * self.nodes).ravel()
-        rate = field.of(np.repeat(at.draws, self.s), n)
+        rate = field.of(np.repeat(at.draws, self.s))
         k, converged = np.repeat(f[:, None], self.s, axis=1), np.zeros(m, dtype=bool)
         for _ in range(NEWTON_STEPS):
             rates = rate(times, (y + width * (self.a @ k)).reshape(-1, n))

@@ -23,7 +23,7 @@ class Linear:
     def values(self, t, y, draws):
         return -self.rates[draws, None] * (y @ self.a.T)
 
-    def of(self, draws, n):
+    def of(self, draws):
         return lambda t, y: self.values(t, y, draws)
 
     def linearised(self, t, y, draws):
