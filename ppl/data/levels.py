@@ -149,6 +149,11 @@ def number_of_groups(inputs: Inputs, b: Bounds) -> int:
     return len(groups) if np.array_equal(groups, np.arange(1, len(groups) + 1)) else 0
 
 
+NEW_GROUPS = (
+    "New groups need a bound that is data, `int J`, which new rows leave out, or give a larger one of"
+)
+
+
 def levels_of(inputs: Inputs, group: Sequence[tuple[Bounds, WordColumn]]) -> Levels:
     """The levels that the variables of a group have in common."""
     known = dict.fromkeys(level for b, _ in group for level in (inputs.levels or {}).get(b.declared.name, ()))
@@ -163,7 +168,7 @@ def levels_of(inputs: Inputs, group: Sequence[tuple[Bounds, WordColumn]]) -> Lev
             unknown = [level for level in levels if level not in known] if known else []
             count = f"{b.declared.name} has {len(levels)} levels ({first_few(levels)})"
             count += f", of which the fit did not have {first_few(unknown)}" if unknown else ""
-            raise misfit(inputs, b, count, f"at most {most}")
+            raise misfit(inputs, b, count, f"at most {most}" + (f". {NEW_GROUPS}" if unknown else ""))
         if b.is_binary and len(levels) == 1:
             needs = "0 or 1: give numbers, or a categorical with both levels"
             raise misfit(inputs, b, f"all of {b.declared.name} is {levels[0]}", needs)

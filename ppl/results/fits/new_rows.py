@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from ppl.advice import Advice, Call
 from ppl.data import AnyData, load_data
 from ppl.data.inputs import suggestion
+from ppl.data.levels import NEW_GROUPS
 from ppl.data.missing import holes_in
 from ppl.data.shares import Share
 from ppl.density.compiled_program import as_declared
@@ -239,10 +240,18 @@ def conditioned_on(
         if name in posterior.model.data_schema and name not in given:
             spare = [other for other in given if other not in posterior.model.data_schema]
             raise DataError(f"the new rows lack `{name}`{suggestion(name, spare)}", name, "PPL901") from None
+        if name in given and name not in every.modelled and is_above_the_fit(posterior, name, given[name]):
+            raise DataError(f"{error}. {NEW_GROUPS}", name, "PPL902") from None
         raise
     new = {v.name: v.shape for v in sized.variables["parameters"]}
     predicting = rows.predicting(shapes, old, new)
     return Conditioned(posterior, rows, values, entries, (shapes, old, new), predicting)
+
+
+def is_above_the_fit(posterior: LogDensity, name: str, value: Any) -> bool:
+    """Whether ints, as of new groups, are above all of the fit."""
+    known = np.asarray(posterior.d.of(name))
+    return known.dtype.kind in "iu" and bool(np.max(value, initial=0) > np.max(known, initial=0))
 
 
 def coded_as_at_the_fit(posterior: LogDensity, data: AnyData) -> dict[str, Any]:

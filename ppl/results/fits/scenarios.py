@@ -40,12 +40,14 @@ FEW_GROUPS = 6
 class Predictors:
     """The data by row of a fit that have one size in common, `axes` the axis that has it.
 
-    A predictor is one of them, or a column of a matrix, `x[2]`. Levels of factors are words.
+    A predictor is one of them, or a column of a matrix, `x[2]`. Levels of factors are words. `read` are the
+    data that new rows need, `outcomes` what is modelled, transformed data among them.
     """
 
     posterior: LogDensity
     size: str
     axes: Mapping[str, int]
+    read: frozenset[str]
     outcomes: frozenset[str]
 
     def require(self, predictor: str) -> None:
@@ -73,7 +75,7 @@ class Predictors:
 
     def typical(self) -> dict[str, Any]:
         """The mean of each real and the mode of each integer, over the rows, but of outcomes."""
-        return {name: typical(self.by_row(name)) for name in self.axes if name not in self.outcomes}
+        return {name: typical(self.by_row(name)) for name in self.axes if name in self.read}
 
     def rows(self, n: int, values: Mapping[str, Any], at_typical: bool) -> dict[str, Any]:
         """New data of `n` rows, the typical ones or those of the fit, with `values` (n,) of predictors."""
@@ -112,18 +114,25 @@ def predictors_of(posterior: LogDensity, named: Sequence[str]) -> Predictors:
         DataError: they have rows of different sizes, or the size is no variable.
     """
     rows = NewRows(posterior.model.compilation.factors)
+    sizes = rows.factors.sizes
     own = {d.name for d in rows.program.data}
     places = {
         name: (text_of(size), axis)
-        for name in rows.factors.sizes
-        if name in own
-        for axis, size in reversed([*enumerate(rows.factors.sizes[name])])
+        for name in sizes
+        for axis, size in reversed([*enumerate(sizes[name])])
         if text_of(size) in rows.rows
     }
     names = [split_column(predictor)[0] for predictor in named]
     for name in names:
-        if name not in places:
-            raise UnknownName("no data by row called", name, places)
+        if name in own - {*places} and sizes[name]:
+            rows_of = " and ".join(f"`{y}` has {text_of(sizes[y][0])}" for y in rows.modelled if sizes[y])
+            raise DataError(
+                f"`{name}` has {text_of(sizes[name][0])} rows, but no outcome has: {rows_of or 'none'} rows. "
+                f"Write a `~` statement of an outcome with the rows of `{name}`.",
+                name,
+            )
+        if name not in own & {*places}:
+            raise UnknownName("no data by row called", name, [*filter(own.__contains__, places)])
     size, *others = dict.fromkeys(places[name][0] for name in names)
     if others:
         raise DataError(
@@ -132,7 +141,8 @@ def predictors_of(posterior: LogDensity, named: Sequence[str]) -> Predictors:
     if size not in own:
         raise DataError(f"`{names[0]}` has {size} rows; expected a size that is a variable, int N.", names[0])
     axes = {name: axis for name, (text, axis) in places.items() if text == size}
-    predictors = Predictors(posterior, size, axes, frozenset(rows.modelled) - {*names})
+    read = frozenset(d.name for d in rows.data) | {*names}
+    predictors = Predictors(posterior, size, axes, read, frozenset(rows.modelled) - {*names})
     for predictor in named:
         predictors.require(predictor)
     return predictors

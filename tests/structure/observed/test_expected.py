@@ -175,6 +175,49 @@ def test_contrasts_compare_averages_over_the_rows_of_the_fit(fit):
         fit.contrast({"clinic": ["York", "Hul"]})  # a misspelt level would be a new group
 
 
+def test_outcomes_that_are_transformed_data_are_compared():
+    program = "data { int N, K; array[N] int<lower=1, upper=K> smoking; vector[N] crp; } "
+    program += "transformed data { vector[N] y = log(crp); } parameters { vector[K] m; } "
+    program += "model { m ~ normal(0, 2); y ~ normal(m[smoking], 0.3); }"
+    data = {"N": 4, "smoking": ["never", "current", "never", "current"], "crp": [1.0, 3, 1.2, 2]}
+    fit = ppl.compile_model(program).condition(data).variational(seed=1)
+    current, never = fit["m"].T
+    found = fit.contrast({"smoking": ["never", "current"]})
+    assert found["difference_y"][:, 0] == pytest.approx(current - never)
+    effects = fit.effects("smoking")
+    assert effects.expected["y"] == pytest.approx(fit["m"]) and not effects.others  # crp is not read
+
+
+def test_a_modelled_predictor_is_drawn_in_each_scenario_or_held():
+    program = "data { int N; array[N] int<lower=0, upper=1> g; vector[N] x, y; } parameters { vector[2] m; "
+    program += "real a, b; } model { m ~ normal(0, 9); a ~ normal(0, 9); b ~ normal(0, 9); "
+    program += "for (n in 1:N) { x[n] ~ normal(m[g[n] + 1], 1e-6); y[n] ~ normal(a * g[n] + b * x[n], 1); } }"
+    data = {"N": 4, "g": [0, 0, 1, 1], "x": [1.0, 1, 3, 3], "y": [2, 1, 5, 6]}
+    fit = ppl.compile_model(program).condition(data).variational(seed=1)
+    total = fit.contrast({"g": [0, 1]})["difference_y"][:, 0]
+    direct = fit.contrast({"g": [0, 1], "x": [1, 1]})["difference_y"][:, 0]
+    assert total == pytest.approx(fit["a"] + 2 * fit["b"], abs=1e-3)
+    assert direct == pytest.approx(fit["a"])
+
+
+@pytest.mark.parametrize("new", [[3], ["C"]])
+def test_new_groups_beyond_a_bound_that_is_a_number_say_what_to_declare(new):
+    program = "data { int N; array[N] int<lower=1, upper=2> g; vector[N] y; } parameters { vector[2] m; } "
+    program += "model { m ~ normal(0, 1); y ~ normal(m[g], 1); }"
+    groups = [1, 2] if new == [3] else ["A", "B"]
+    fit = ppl.compile_model(program).condition({"N": 2, "g": groups, "y": [0, 1]}).variational(seed=1)
+    with pytest.raises(DataError, match=r"at most 2.*New groups need a bound that is data"):
+        fit.predict({"N": 1, "g": new})
+
+
+def test_a_predictor_without_rows_of_an_outcome_says_which_rows_outcomes_have():
+    program = "data { int N; array[N] int<lower=0, upper=1> arm; } transformed data { array[2] int n = "
+    program += "{N - sum(arm), sum(arm)}; } parameters { real<lower=0> r; } model { n ~ poisson(r); }"
+    fit = ppl.compile_model(program).condition({"N": 3, "arm": [0, 1, 1]}).variational(seed=1)
+    with pytest.raises(DataError, match="`arm` has N rows, but no outcome has: `n` has 2 rows"):
+        fit.contrast({"arm": [0, 1]})
+
+
 @pytest.mark.parametrize(
     ("ask", "error", "words"),
     [
