@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import ppl
-from ppl.data.inputs import renamed
+from ppl.data import load_data
+from ppl.data.inputs import merged, renamed
 from ppl.errors import DataError
 
 PROGRAM = """
@@ -205,3 +206,12 @@ def test_columns_are_matched_with_declared_names_once(tmp_path, monkeypatch):
     posterior = ppl.compile_model(program).condition(tmp_path / "d.csv")
     assert len(calls) == 1 and posterior.data["N"] == 2
     np.testing.assert_array_equal(posterior.data["age_years"], [2.0, 4.0])
+
+
+def test_a_key_in_two_tables_gets_the_way_out(tmp_path):
+    (tmp_path / "visits.csv").write_text("patient,y\nP2,1\nP1,2\n")
+    (tmp_path / "patients.csv").write_text("patient,x\nP2,1\nP1,2\n")
+    with pytest.raises(
+        DataError, match=r"give it once\. If .*patients\.csv has a row for each `patient`, sort"
+    ):
+        merged([load_data(tmp_path / f"{name}.csv") for name in ("visits", "patients")])

@@ -101,8 +101,13 @@ def merged(parts: Sequence[Inputs]) -> Inputs:
     for part in parts:
         for name in part.values:
             if name in files:
-                here = part.label_of(name)
-                raise DataError(f"{here}: `{name}` is in {files[name]} too; give it once", name, "PPL905")
+                here, first = part.label_of(name), files[name]
+                sentence = f"{here}: `{name}` is in {first} too; give it once"
+                if name in part.columns:
+                    sentence += (
+                        f". If {here} has a row for each `{name}`, sort its rows by it, then remove it"
+                    )
+                raise DataError(sentence, name, "PPL905")
             files[name] = part.label_of(name)
     values = {name: value for part in parts for name, value in part.values.items()}
     columns = {name: rows for part in parts for name, rows in part.columns.items()}
