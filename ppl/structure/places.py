@@ -85,14 +85,18 @@ class Places:
                 return self.of(first, at)
             case "to_vector" if axes == 2 and at:
                 k = expr("k - 1", e.span, k=at[0])
-                both = ("k % rows(e) + 1", "k %/% rows(e) + 1")
-                return self.of(first, tuple(expr(text, e.span, k=k, e=first) for text in both))
+                both, rows = ("k % n + 1", "k %/% n + 1"), self.rows_of(first)
+                return self.of(first, tuple(expr(text, e.span, k=k, n=rows) for text in both))
             case "col":
                 return self.of(first, (*at, rest[0]) if at else ())
             case "row":
                 return self.of(first, (rest[0], *at))
             case _:
                 return self.of_only(e, at)
+
+    def rows_of(self, e: ast.Expr) -> ast.Expr:
+        """The number of rows of a matrix."""
+        return expr("rows(e)", e.span, e=e)
 
     def of_only(self, e: ast.Expr, at: Exprs) -> Place:
         """Of the only entries of data that a function of them reads: at `at`, where it is elementwise."""

@@ -38,7 +38,8 @@ class EffectsReader(DrawingReader):
         if name not in self.effects:
             return super().density(s, around)
         d = self.split_entries(s)
-        place = self.entry(d, s, Exact(self.facts, self.factors.definitions, name), "parameter")
+        places = Exact(self.facts, self.factors.definitions, self.effects[name])
+        place = self.entry(d, s, places, "parameter")
         draw = self.draw(place, within_bounds(d, s, self.effects[name]), s, around)
         return d.inside(self.or_copied(place, draw, s.span), s.span)
 

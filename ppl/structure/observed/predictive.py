@@ -242,11 +242,17 @@ def given(nodes: Sequence[ast.Node], factors: Factors, around: Around) -> set[tu
 class Exact(Places):
     """Places of expressions that are entries themselves, not functions of them: of data, or one parameter."""
 
-    parameter: str = ""
+    parameter: ast.Declaration | None = None
 
     def is_data(self, e: ast.Expr) -> bool:
-        of_one = isinstance(e, ast.Variable) and e.name == self.parameter
-        return of_one if self.parameter else super().is_data(e)
+        if self.parameter is None:
+            return super().is_data(e)
+        return isinstance(e, ast.Variable) and e.name == self.parameter.name
+
+    def rows_of(self, e: ast.Expr) -> ast.Expr:
+        """As declared: an assigned parameter must not be read in its own index."""
+        sizes = self.parameter.type.sizes if self.parameter and self.is_data(e) else ()
+        return sizes[0] if sizes else super().rows_of(e)
 
     def of(self, e: ast.Expr, at: Exprs = ()) -> Place:
         """Entries of an axis that one joint density has together stay as the program names them."""

@@ -77,6 +77,16 @@ def test_new_groups_have_effects_from_their_own_prior():
     assert np.corrcoef(found[:, 2], found[:, 3])[0, 1] > 0.8  # one group, one effect
 
 
+def test_new_columns_of_a_matrix_that_to_vector_draws():
+    program = """data { int N, J; array[N] int<lower=1, upper=J> g; vector[N] y; }
+    parameters { matrix[2, J] z; }
+    model { to_vector(z) ~ normal(1, 1); for (n in 1:N) y[n] ~ normal(z[1, g[n]] + z[2, g[n]], 0.5); }"""
+    fitted = {"N": 1, "J": 1, "g": [1], "y": [0.0]}
+    found = at(program, fitted, {"N": 2, "J": 2, "g": [1, 2]}, [0.0, 3.0])["y"]
+    assert found.mean(axis=0) == pytest.approx([3, 2], abs=0.15)
+    assert found.std(axis=0) == pytest.approx([0.5, 1.5], rel=0.08)
+
+
 def test_groups_of_unequal_sizes_with_one_density_each():
     program = """data { int N, G; array[G] int n; vector[N] y; } parameters { real m; real<lower=0> s; }
     model { m ~ normal(0, 1); s ~ exponential(1); int at = 1;
