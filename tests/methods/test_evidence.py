@@ -127,6 +127,7 @@ def test_the_evidence_is_that_of_both_estimates_by_their_precision():
         (Estimates(Evidence(1.0, 0.1), Evidence(1.0, 1.1)), "Its standard error would be 1.1 nats"),
         (Estimates(Evidence(np.nan, 0.1), Evidence(1.0, 0.1)), "Its standard error would be"),
         (Estimates(Evidence(1.0, 0.1), Evidence(1.0, 0.1), 0.45), "weights of k-hat 0.45"),
+        (Estimates(*[Evidence(1.0, 0.06)] * 2, most=0.05), "Its standard error would be 0.06 nats"),
     ],
 )
 def test_estimates_that_disagree_or_are_uncertain_tell_nothing(estimates, why):

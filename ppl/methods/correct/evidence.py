@@ -43,12 +43,14 @@ class Evidence(NamedTuple):
 class Estimates(NamedTuple):
     """Two estimates by different draws, which must agree for the evidence to be told.
 
-    `khat` is the shape of the tail of the weights that they rest on.
+    `khat` is the shape of the tail of the weights that they rest on, `most` the standard error, in nats,
+    above which it is not told.
     """
 
     one: Evidence
     other: Evidence
     khat: float = -np.inf
+    most: float = MOST_UNCERTAIN
 
     @property
     def evidence(self) -> Evidence:
@@ -65,7 +67,7 @@ class Estimates(NamedTuple):
         """Why the evidence is unknown, in a sentence; "" where it is told."""
         (one, se), (other, other_se) = self.one, self.other
         largest = max(se, other_se)
-        if not (np.isfinite(one + other) and largest <= MOST_UNCERTAIN):
+        if not (np.isfinite(one + other) and largest <= self.most):
             return f"Its standard error would be {largest:.2g} nats: {BETTER}"
         if self.khat > KHAT_WITH_VARIANCE:
             return f"Its standard error is unknown, for weights of k-hat {self.khat:.2f}: {BETTER}"
