@@ -172,6 +172,6 @@ def test_a_site_is_written_where_nothing_else_is(run, tmp_path, words, status, s
 @pytest.mark.parametrize("folder", ["link", "link/below"])
 def test_a_site_is_not_written_onto_a_link_without_a_target(run, tmp_path, folder):
     (tmp_path / "link").symlink_to(tmp_path / "nowhere")
-    found, _, err = run("docs", "--site", folder)
-    assert found == 1 and "link is a file, or a link whose target does not exist" in " ".join(err.split())
+    status, _, err = run("docs", "--site", folder)
+    assert status == 1 and "link is a file, or a link whose target does not exist" in " ".join(err.split())
     assert [path.name for path in tmp_path.iterdir()] == ["link"]

@@ -70,10 +70,10 @@ def test_a_wrong_pass_is_found_and_its_program_made_small(monkeypatch: pytest.Mo
 
 def test_an_exception_inside_a_long_run_names_its_program(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run, "disagreements", lambda case, forms: 1 // 0)
-    found = run.tried(run.Task(seed=3, number=5, each=0, jax_every=0, shrink=False, oracle=False))
-    assert found.verdict in run.WRONG
-    assert "program 5 of seed 3" in found.report
-    assert "ZeroDivisionError" in found.report
+    outcome = run.tried(run.Task(seed=3, number=5, each=0, jax_every=0, shrink=False, oracle=False))
+    assert outcome.verdict in run.WRONG
+    assert "program 5 of seed 3" in outcome.report
+    assert "ZeroDivisionError" in outcome.report
 
 
 def enlarged(p: ir.Program) -> ir.Program:

@@ -49,5 +49,5 @@ def test_an_evidence_whose_error_is_that_of_a_skewed_mean_is_not_told():
     """Both directions were 0.2 nats too low in 80 dimensions, with errors of 0.06 and 0.07."""
     target, rng = Gammas(), np.random.default_rng(3)
     target.dim = 80
-    found = moved(target, np.log(rng.gamma(2.0, size=(128, 80))), rng, 40_000)
-    assert "Its standard error would be" in bridges_between_chains(target, found, rng).doubt
+    chains = moved(target, np.log(rng.gamma(2.0, size=(128, 80))), rng, 40_000)
+    assert "Its standard error would be" in bridges_between_chains(target, chains, rng).doubt

@@ -145,7 +145,7 @@ def move(target: Target, chains: Chains, step: float, count: int, rng: np.random
     chance = np.exp(np.minimum(0.0, first.log_chance))
     accepted = rng.random(n) < chance
     moved = chains.replaced(accepted, first.end)
-    energy = 0.5 * (momentum**2).sum(axis=1) - chains.log_p - np.where(accepted, first.log_chance, 0.0)
+    energy = kinetic(momentum) - chains.log_p - np.where(accepted, first.log_chance, 0.0)
     rejected = np.flatnonzero(~accepted & (first.log_chance < TRAJECTORY.rejected_log_chance))
     divergent = np.zeros(n, dtype=bool)
     if len(rejected):

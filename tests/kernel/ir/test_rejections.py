@@ -51,8 +51,8 @@ def test_an_unused_call_outside_its_domain_rejects_the_point(program: str) -> No
 @pytest.mark.filterwarnings("ignore::ppl.ModelWarning")
 @pytest.mark.parametrize("program", PROGRAMS[:5])
 def test_every_form_agrees(program: str) -> None:
-    found = list(disagreements(Case(whole(program), DATA), forms_of(0)))
-    assert not found, "\n".join(map(str, found))
+    differences = list(disagreements(Case(whole(program), DATA), forms_of(0)))
+    assert not differences, "\n".join(map(str, differences))
 
 
 def test_values_that_the_target_reads_are_not_checked_again() -> None:

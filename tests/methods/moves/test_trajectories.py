@@ -78,8 +78,8 @@ def test_a_lost_chain_waits_where_it_began():
 
     target = Wall(np.zeros(1), np.eye(1))
     chains = chains_at(target, np.array([[0.0], [1.9]]))
-    made = trajectories.trajectories(target, chains, np.ones((2, 1)), np.full((2, 1), 0.6), 6)
-    np.testing.assert_array_equal(made.log_chance == -np.inf, [False, True])
+    ends = trajectories.trajectories(target, chains, np.ones((2, 1)), np.full((2, 1), 0.6), 6)
+    np.testing.assert_array_equal(ends.log_chance == -np.inf, [False, True])
     assert target.seen[0][1] > 2.0 and all(u[1] == 1.9 for u in target.seen[1:])
 
 

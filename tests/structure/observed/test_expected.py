@@ -182,8 +182,8 @@ def test_outcomes_that_are_transformed_data_are_compared():
     data = {"N": 4, "smoking": ["never", "current", "never", "current"], "crp": [1.0, 3, 1.2, 2]}
     fit = ppl.compile_model(program).condition(data).variational(seed=1)
     current, never = fit["m"].T
-    found = fit.contrast({"smoking": ["never", "current"]})
-    assert found["difference_y"][:, 0] == pytest.approx(current - never)
+    contrast = fit.contrast({"smoking": ["never", "current"]})
+    assert contrast["difference_y"][:, 0] == pytest.approx(current - never)
     effects = fit.effects("smoking")
     assert effects.expected["y"] == pytest.approx(fit["m"]) and not effects.others  # crp is not read
 

@@ -82,9 +82,9 @@ def test_new_columns_of_a_matrix_that_to_vector_draws():
     parameters { matrix[2, J] z; }
     model { to_vector(z) ~ normal(1, 1); for (n in 1:N) y[n] ~ normal(z[1, g[n]] + z[2, g[n]], 0.5); }"""
     fitted = {"N": 1, "J": 1, "g": [1], "y": [0.0]}
-    found = at(program, fitted, {"N": 2, "J": 2, "g": [1, 2]}, [0.0, 3.0])["y"]
-    assert found.mean(axis=0) == pytest.approx([3, 2], abs=0.15)
-    assert found.std(axis=0) == pytest.approx([0.5, 1.5], rel=0.08)
+    draws = at(program, fitted, {"N": 2, "J": 2, "g": [1, 2]}, [0.0, 3.0])["y"]
+    assert draws.mean(axis=0) == pytest.approx([3, 2], abs=0.15)
+    assert draws.std(axis=0) == pytest.approx([0.5, 1.5], rel=0.08)
 
 
 def test_groups_of_unequal_sizes_with_one_density_each():
@@ -96,10 +96,10 @@ def test_groups_of_unequal_sizes_with_one_density_each():
       } }"""
     fitted = {"N": 3, "G": 2, "n": [1, 2], "y": [0, 1, 2.0]}
     new = {"N": 5, "G": 2, "n": [2, 3], "y": [3.0, None, None, None, -1.0]}
-    found = at(program, fitted, new, [0.5, 0.0])["y"]
-    assert found.mean(axis=0) == pytest.approx([3, 0.5 + 0.8 * 2.5, *[0.5 - 0.8 * 1.5] * 2, -1], abs=0.06)
-    assert found.std(axis=0) == pytest.approx([0, 0.6, 0.6, 0.6, 0], rel=0.08)
-    assert np.corrcoef(found[:, 2], found[:, 3])[0, 1] == pytest.approx(0.16 / 0.36, abs=0.08)
+    draws = at(program, fitted, new, [0.5, 0.0])["y"]
+    assert draws.mean(axis=0) == pytest.approx([3, 0.5 + 0.8 * 2.5, *[0.5 - 0.8 * 1.5] * 2, -1], abs=0.06)
+    assert draws.std(axis=0) == pytest.approx([0, 0.6, 0.6, 0.6, 0], rel=0.08)
+    assert np.corrcoef(draws[:, 2], draws[:, 3])[0, 1] == pytest.approx(0.16 / 0.36, abs=0.08)
 
 
 def test_fewer_groups_keep_theirs():
