@@ -2,6 +2,7 @@
 
 import ast
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 
 from laws.every import every
@@ -97,9 +98,16 @@ def numeric_names(tree):
             yield from names
 
 
+@cache
+def parsed(path):
+    """A module without its functions, which assign no constant."""
+    tree = ast.parse(path.read_text())
+    return ast.Module([ast.Pass() if isinstance(s, ast.FunctionDef) else s for s in tree.body], [])
+
+
 @every("path", FILES)
 def test_a_number_that_decides_something_says_what_it_bounds(path):
-    tree = ast.parse(path.read_text())
+    tree = parsed(path)
     assert undocumented(tree.body, is_numeric_constant) == []
     for record in records(tree).values():
         assert is_docstring(record.body[0]), record.name
@@ -109,7 +117,7 @@ def test_a_number_that_decides_something_says_what_it_bounds(path):
 def test_no_number_shares_its_name_with_another_constant():
     numeric, all_names = set(), defaultdict(list)
     for path in FILES:
-        tree = ast.parse(path.read_text())
+        tree = parsed(path)
         numeric |= set(numeric_names(tree))
         for statement in tree.body:
             for name in assigned(statement)[0]:

@@ -32,16 +32,10 @@ LAYERS = ("kernel", "density", "methods", "run")
 @cache
 def sentences(path):
     """The string literals of a file that are sentences, docstrings left out."""
-    tree = ast.parse(path.read_text("utf-8"))
-    documentation = {
-        id(node.value)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-    }
+    nodes = [*ast.walk(ast.parse(path.read_text("utf-8")))]
+    documentation = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
     literals = (
-        node.value
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Constant) and id(node) not in documentation
+        node.value for node in nodes if isinstance(node, ast.Constant) and id(node) not in documentation
     )
     return [text for text in literals if isinstance(text, str) and " " in text.strip()]
 

@@ -32,11 +32,9 @@ def nameless(tree: ast.AST) -> list[int]:
 def test_names_say_what_they_are() -> None:
     files = [file for file in FILES if file.relative_to(ROOT).parts[1] not in NOT_YET]
     assert len(files) > 600
-    assert [
-        f"{file.relative_to(ROOT)}:{line}"
-        for file in files
-        for line in nameless(ast.parse(file.read_text("utf-8")))
-    ] == []
+    texts = {file.relative_to(ROOT): file.read_text("utf-8") for file in files}
+    named = {file: text for file, text in texts.items() if re.search(rf"\b({'|'.join(NAMELESS)})\b", text)}
+    assert [f"{file}:{line}" for file, text in named.items() for line in nameless(ast.parse(text))] == []
 
 
 def test_bindings_of_any_kind_are_seen() -> None:

@@ -11,7 +11,7 @@ import pytest
 from ppl import compile_model
 
 MODELS = Path(__file__).parents[2] / "models"
-SHORT = {"iter": 200, "draws": 50, "elbo_samples": 50}
+SHORT = {"iter": 60, "adapt_iter": 10, "eval_elbo": 20, "draws": 20, "elbo_samples": 20}
 pytestmark = pytest.mark.filterwarnings("ignore::ppl.PoorFitWarning")
 NAMES = ("eight_schools", "linear_regression", "logistic_regression")
 BELOW = (
@@ -55,6 +55,7 @@ def table(path):
     return [names[k] for k in kept], np.array([row.split(",") for row in rows], dtype=float)[:, kept]
 
 
+@pytest.mark.rotate("folder")
 @pytest.mark.parametrize("name", NAMES)
 def test_the_kernel_finds_what_the_whole_finds(name, folder, tmp_path):
     posterior = compile_model(MODELS / name / f"{name}.model").condition(
