@@ -264,7 +264,7 @@ def copy(tmp_path_factory):
     return folder
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda r: r.heading)
 def test_nothing_else_is_needed(recipe, copy):
     done = subprocess.run(

@@ -51,7 +51,7 @@ def test_a_copy_of_a_posterior_has_its_density_and_seed(way, posterior):
     assert repr(again) == repr(posterior) and type(again) is ppl.Posterior
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @pytest.mark.parametrize("way", WAYS)
 def test_a_copy_of_a_fit_is_that_fit(way, fit, tmp_path):
     again = WAYS[way](fit)
@@ -104,7 +104,7 @@ def test_a_model_with_words_of_ones_own_can_be_copied(way):
     assert WAYS[way](posterior).log_density([0.5]) == posterior.log_density([0.5]) == -0.0625
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @pytest.mark.parametrize("start", ["spawn", "fork"])
 def test_processes_take_posteriors_and_give_fits(start, posterior, fit):
     if start not in multiprocessing.get_all_start_methods():
@@ -115,7 +115,7 @@ def test_processes_take_posteriors_and_give_fits(start, posterior, fit):
             pool.submit(refused, posterior.model).result()
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 def test_threads_give_what_one_after_the_other_does(posterior, fit):
     with ThreadPoolExecutor(4) as pool:
         for again in pool.map(fitted, [posterior] * 4):

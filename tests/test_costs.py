@@ -28,7 +28,7 @@ SEED, GENERATED = 22, (2, 3, 5, 6, 7, 8, 9, 11)
 """Programs of the generator that are quickly counted; `laws/cost/run.py --generated` counts others."""
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @pytest.mark.parametrize("program", [*sampled(1, ALWAYS), *sampled(3, OTHERS)])
 def test_no_run_costs_more_than_its_rows_allow(program: Repeatable) -> None:
     found = broken(growths(program), exponent_of(program.name))
@@ -36,7 +36,7 @@ def test_no_run_costs_more_than_its_rows_allow(program: Repeatable) -> None:
     assert runs == TO_MEND.get(program.name, set()), "\n".join(map(str, found))
 
 
-@pytest.mark.rotate(4)
+@pytest.mark.rotate
 @pytest.mark.parametrize("number", GENERATED)
 def test_no_run_of_a_generated_program_costs_more_than_the_program_as_written(number: int) -> None:
     made = generated(SEED, number)
@@ -111,6 +111,7 @@ def test_a_function_of_the_data_s_sizes_is_called_once_for_each_size() -> None:
     assert many_lines < 1.2 * few_lines
 
 
+@pytest.mark.rotate
 @pytest.mark.parametrize(
     "name",
     [
@@ -125,7 +126,7 @@ def test_arrays_taken_for_scratch_are_noticed(name: str, monkeypatch: pytest.Mon
     assert broken(growths(next(program for program in programs() if program.name == name)))
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @pytest.mark.parametrize("name", STATEMENTS)
 def test_compiling_costs_what_the_statements_allow(name: str) -> None:
     found = growth_of_compiling(name)

@@ -37,6 +37,7 @@ def parse(text: bytes, window: int):
         return parse_json(text)
 
 
+@pytest.mark.rotate
 @given(objects, windows, st.sampled_from([None, 1]))
 def test_agrees_with_the_standard_library_for_any_window(value, window, indent):
     text = json.dumps(value, indent=indent).encode()
@@ -65,6 +66,7 @@ def numeric(value, in_array=False):
             return json_text.numeric(value) if in_array else value
 
 
+@pytest.mark.rotate
 @given(objects, windows, st.data())
 def test_a_damaged_text_is_read_or_refused_at_a_place_in_it(value, window, data):
     text = bytearray(json.dumps(value).encode())
@@ -189,6 +191,7 @@ def test_text_that_says_inf_stays_as_it_is():
 SIZE = 300_000
 
 
+@pytest.mark.rotate
 @pytest.mark.parametrize(
     ("row", "shape"),
     [("0.5", ()), ("7", ()), ("[1,2]", (2,)), ("-0.12345678901", ()), ('0.5,"Inf"', None)],

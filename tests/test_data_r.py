@@ -123,7 +123,7 @@ PIECES = "c( structure( , .Dim = ) 1 2.5 -3 NA NaN Inf : x <- ` # L e9 e999 inte
 PIECES += "dim = list( 'q' { ] TRUE".split()
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @pytest.mark.parametrize("seed", range(4))
 def test_whatever_a_dump_became_it_is_read_or_refused(seed, tmp_path):
     """Pieces put in, taken out and doubled: numbers come of it, or a DataError."""

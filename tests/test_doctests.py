@@ -59,7 +59,7 @@ def test_every_other_module_can_be_imported(module):
     importlib.import_module(module)
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @pytest.mark.parametrize("module", filter(has_examples, MODULES))
 def test_examples(module, names, monkeypatch):
     folder, given = names

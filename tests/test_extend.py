@@ -213,7 +213,7 @@ def cuts_formula(p):
     return np.sum(scipy.stats.norm.logpdf(x, 0, 2)) + scipy.stats.norm.logpdf(w, 1, 3) + u[1] + u[2] + v
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 def test_a_constraint_is_a_function_that_adds_its_jacobian():
     posterior = ppl.compile_model(CUTS, library=LIBRARY).condition({})
     us = np.random.default_rng(3).normal(size=(4, 4))
@@ -235,7 +235,7 @@ def test_a_wrong_number_of_free_elements_is_named():
         posterior.log_density_gradient(np.zeros(3))
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 def test_all_of_it_under_jax(shapes, regression):
     pytest.importorskip("jax")
     posterior, _ = shapes

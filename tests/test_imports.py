@@ -60,7 +60,7 @@ def folder(tmp_path_factory):
     return folder
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @pytest.mark.parametrize(
     ("words", "without"),
     [
@@ -128,7 +128,7 @@ MOST_MODULES = {"first": 830, "second": 625}
 """Of a fit by the command line, all packages together."""
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 def test_a_fit_imports_the_modules_of_its_path(folder, monkeypatch, tmp_path):
     monkeypatch.setenv("PPL_CACHE", str(tmp_path))
     regression = MODELS / "linear_regression" / "linear_regression"
@@ -164,7 +164,7 @@ sys.exit(", ".join(heavy) or 0)
 """
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 def test_a_gradient_imports_no_statistics_and_leaves_autograd_whole():
     done = subprocess.run([sys.executable, "-c", GRADIENT], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

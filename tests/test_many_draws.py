@@ -25,7 +25,7 @@ from ppl.stdlib import batching
 DRAWS = 7
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @pytest.mark.parametrize("case", programs(), ids=lambda case: case.id)
 def test_programs(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
     posterior = ppl.compile_model(case.program).condition(case.data)
@@ -306,7 +306,7 @@ def test_a_batch_of_what_has_no_entries_is_as_long_as_may_be() -> None:
     assert found[0].shape == (9,)
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @pytest.mark.parametrize("text", PARTING.values(), ids=PARTING)
 def test_draws_that_go_different_ways(text: str) -> None:
     data = {"c": [1.0, 2.0], "N": 3, "y": [0.1, -0.4, 0.8], "m": np.arange(9.0).reshape(3, 3), "s": [2, 3]}
@@ -561,7 +561,7 @@ def test_points_that_fail_at_once_alone_are_noted() -> None:
     assert noted == ["fails"]
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 def test_draws_without_a_solution_are_left_out_at_once(monkeypatch) -> None:
     """y' = k y^2 from 1 has no solution at time 1 for k >= 1: two runs of the code tell for which draws."""
     runs, whole = [], many_points.log_joints

@@ -84,7 +84,7 @@ def posterior(request):
     return compile_model(DECLARED + SPLIT[request.param]).condition(DATA)
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @pytest.mark.parametrize("size", [1, 5, 23])
 def test_an_epoch_of_batches_averages_to_the_full_gradient(posterior, size):
     batches = by_rows(posterior, "N")
@@ -193,7 +193,7 @@ def test_a_prior_that_cannot_be_taken_out_is_refused(name, reason):
 REGRESSION = "parameters { vector[K] b; } model { b ~ normal(0, 10); y ~ normal(x * b, 1); }"
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @pytest.mark.parametrize("algorithm", ["meanfield", "fullrank", "dsvi"])
 def test_a_fit_by_minibatches_lands_where_the_posterior_is(algorithm):
     posterior = compile_model(DECLARED + REGRESSION).condition(DATA)
@@ -204,6 +204,7 @@ def test_a_fit_by_minibatches_lands_where_the_posterior_is(algorithm):
     assert np.all(np.abs(fit.draws().mean(axis=0) - exact) < 0.35 * sd)
 
 
+@pytest.mark.rotate
 def test_ard_finds_the_regressor_that_counts():
     rng = np.random.default_rng(8)
     x = rng.normal(size=(200, 6))
@@ -252,6 +253,7 @@ def test_an_estimate_from_a_sample_of_rows_leaves_little_of_the_differences(monk
         assert (np.abs(error).max() > 1e-8) == (sampled < 4000), "the sample was used"
 
 
+@pytest.mark.rotate
 @pytest.mark.parametrize(
     ("terms", "sampled", "estimated"), [(10**9, 10, False), (1000, 10, True), (1000, 100, False)]
 )

@@ -76,7 +76,7 @@ def test_all_rows_in_blocks_are_the_posterior(folder, block):
     assert batches.width == N * D
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @pytest.mark.parametrize("algorithm", ["meanfield", "dsvi", "ssvb"])
 def test_a_fit_is_that_of_the_data_in_memory(folder, block, algorithm):
     fits = [
@@ -87,7 +87,7 @@ def test_a_fit_is_that_of_the_data_in_memory(folder, block, algorithm):
     assert fits[0].elbo == pytest.approx(fits[1].elbo, rel=1e-8)
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 def test_a_start_on_some_rows_is_led_to_the_posterior_of_all(folder, monkeypatch):
     monkeypatch.setattr(subsampling, "MOST_ROWS_ON_THE_WAY", 40)
     exact = both()[0].variational(algorithm="laplace").summary()
@@ -160,7 +160,7 @@ def test_consecutive_rows_are_copied_at_once(folder, rows, monkeypatch):
     assert len(released) == (2 if (np.diff(rows) == 1).all() else 2 * len(rows))
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 def test_no_block_of_rows_stays_in_memory(folder):
     """Nothing refers to itself, so that the data of a block are freed before those of the next are read."""
     target = by_rows(both()[1])
@@ -286,7 +286,7 @@ def run(command):
     assert exit.value.code in (0, None)
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 def test_the_command_line(folder):
     command = "variational m.model d.json --data x=x.npy --minibatch 50 --algorithm dsvi-ard --ard beta -q"
     code = "import sys; from ppl.cli.main import main; main(sys.argv[1:])"
@@ -316,7 +316,7 @@ print(before, after, fit.elbo)
 """
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @pytest.mark.skipif(sys.platform != "linux", reason="pages are counted as Linux counts them")
 def test_a_fit_leaves_the_data_on_disk(folder):
     rows, columns = 40_000, 500
@@ -375,7 +375,7 @@ def peak_of_a_fit(model, rows):
         tracemalloc.stop()
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @pytest.mark.long
 def test_no_array_of_all_rows_is_in_memory(folder, monkeypatch):
     """Neither a copy of ints, nor what is computed of data once, an order of the rows or their numbers."""

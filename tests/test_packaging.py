@@ -73,7 +73,7 @@ def test_extras_that_messages_name_are_those_of_the_project():
     assert {name: tuple(extras[name]) for name in EXTRAS} == EXTRAS
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 def test_what_is_uploaded_is_in_order(tmp_path):
     """Source distribution, wheel from it, and PyPI's own check of both."""
     if not all(importlib.util.find_spec(name) for name in ("build", "twine")):

@@ -137,7 +137,7 @@ OWN = {
 }
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @pytest.mark.parametrize("name", OWN)
 def test_densities_of_the_program_drop_as_their_calls_say(name):
     """As in the code that stanc writes: locals have a gradient as soon as an argument has."""

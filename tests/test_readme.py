@@ -70,7 +70,7 @@ def checkout(tmp_path_factory):
     return folder
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 def test_the_block_typed_into_an_interpreter_in_a_checkout(checkout):
     """The folder `ppl` there hides the installed package, which has `ppl.cli` and `ppl.grammar` in it."""
     for package in ("arviz", "nutpie"):

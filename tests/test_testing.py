@@ -57,7 +57,7 @@ def swapped(rng, a, b):
     return kumaraswamy_rng(rng, b, a)
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
@@ -145,7 +145,7 @@ def test_a_wrong_constraint_is_told_the_law(fields, message):
     assert message in str(error.value)
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 def test_the_laws_need_no_test_framework():
     code = "import ppl.testing, sys; assert {'pytest', 'hypothesis'}.isdisjoint(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)

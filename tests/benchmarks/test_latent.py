@@ -8,7 +8,7 @@ from ppl.methods.correct.draw_source import DrawSource
 from tests.benchmarks.latent import CASES
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @pytest.mark.parametrize(
     "name",
     [
@@ -27,7 +27,7 @@ def test_latent_variables_are_integrated_out(name):
     assert "integrated out" in fit.outcome.reason and fit.verdict.level == "good"
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 def test_volatilities_are_integrated_out():
     """Of these 28% were refused as those of a Gaussian."""
     posterior = ppl.compile_model("models/stochastic_volatility/stochastic_volatility.model").condition(

@@ -27,7 +27,7 @@ def test_densities_and_gradients_are_those_of_stan(name):
         assert math.isclose(conditioned.log_density(u, jacobian=False), expected["lp_nojac"], rel_tol=1e-11)
 
 
-@pytest.mark.rotate(4)
+@pytest.mark.rotate
 @pytest.mark.parametrize("name", DATA)
 def test_passes_change_nothing(name):
     text = (HERE / f"{name}.stan").read_text()

@@ -174,7 +174,7 @@ def test_plot_knows_every_kind_of_picture():
     assert [kind.value for kind in KindName] == list(KINDS)
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 def test_plot_writes_pictures_and_says_what_is_missing(fitted, tmp_path):
     pytest.importorskip("matplotlib")
     status, out, _ = fitted("plot", "1.csv", "-o", "toy.svg", "--variables", "mu")

@@ -27,7 +27,7 @@ def run(run, tmp_path):
     return run
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 def test_loo_reads_the_program(run, tmp_path):
     status, out, _ = run("loo", "normal.csv", "--csv", "rows.csv")
     assert run("loo", "normal.csv", "--model", "normal.model")[1] == out
@@ -38,6 +38,7 @@ def test_loo_reads_the_program(run, tmp_path):
     assert [line for line in run("loo", "own.csv")[1].splitlines() if line in table] == table
 
 
+@pytest.mark.rotate
 def test_a_program_that_was_edited_is_not_that_of_the_file(run, tmp_path):
     (tmp_path / "normal.model").write_text(STUDENT)
     status, _, err = run("loo", "normal.csv")
@@ -45,6 +46,7 @@ def test_a_program_that_was_edited_is_not_that_of_the_file(run, tmp_path):
     assert run("loo", "normal.csv", "--model", "normal.model")[0] == 0
 
 
+@pytest.mark.rotate
 def test_compare_takes_a_program_for_all_or_one_for_each(run):
     pair = ("normal.csv", "student.csv")
     status, out, _ = run("compare", *pair, "--model", "normal.model", "--model", "student.model")
@@ -62,7 +64,7 @@ def test_data_that_the_file_does_not_name_are_asked_for(run, tmp_path):
     assert run("loo", "normal.csv", "--model", "normal.model", "--data", "e.json")[0] == 0
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 def test_a_predictive_check_draws_the_data_anew(run, tmp_path):
     pytest.importorskip("matplotlib")
     program = (tmp_path / "normal.model").rename(tmp_path / "elsewhere.model")

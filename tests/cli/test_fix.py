@@ -133,7 +133,7 @@ def test_line_ends_and_the_byte_order_mark_remain(run, tmp_path, command, statem
     assert after.count("\n") == after.count("\r\n") > 1
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 def test_findings_with_data_are_fixed_and_the_others_listed(run, tmp_path):
     text = "data { int N; vector[N] y; } parameters { real m; real<lower=0> s; } "
     text += "model { m ~ normal(0, 9); s ~ exponential(1); y ~ normal(m, s); }"

@@ -46,7 +46,7 @@ def run(tmp_path, monkeypatch, capsys):
 POOR = ("poor.model", "d.json", "--algorithm", "meanfield", "--seed", "2", "--refresh", "0", "-o", "poor.csv")
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 def test_every_report_has_the_schema_and_the_verdict_first(run):
     fitted = ("variational", "good.model", "d.json", "--refresh", "0")
     code, plain = run(*fitted)
@@ -73,7 +73,7 @@ def test_every_report_has_the_schema_and_the_verdict_first(run):
     assert {m["level"] for m in json.loads(reports["compare"][1])["models"]} == {"good"}
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 def test_a_poor_fit_cannot_be_read_as_good(run, tmp_path, capsys):
     pytest.importorskip("arviz")
     pytest.importorskip("pyarrow")
@@ -125,6 +125,7 @@ def test_a_poor_fit_cannot_be_read_as_good(run, tmp_path, capsys):
         assert "Verdict: good" not in output and '"good"' not in output, where
 
 
+@pytest.mark.rotate
 def test_the_verdict_is_the_exit_status_on_request(run):
     assert run("variational", *POOR, "--require", "usable")[0] == 5
     assert [run("summary", "poor.csv", "--require", least)[0] for least in ("good", "usable")] == [5, 5]

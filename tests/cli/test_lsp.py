@@ -221,7 +221,7 @@ def test_keys_in_quick_succession_are_checked_once(editor):
     assert len(editor.published[uri]) <= 4
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 def test_warnings_and_what_is_doubtful(editor, tmp_path):
     text = "data { int N; }\nparameters {\n  real mu;\n}\nmodel {\n  mu ~ normal(1 / 2, 1);\n}\n"
     pedantic = Editor(tmp_path, "--pedantic")
@@ -254,7 +254,7 @@ def test_a_missing_include_is_said(editor):
     assert found.code == "PPL180" and found.range.start == types.Position(0, 0)
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 def test_places_count_utf16_or_as_the_client_wants(editor, tmp_path):
     text = "model { /* 😀 */ real a = b; }\n"
     others = [Editor(tmp_path, encodings=[encoding]) for encoding in ("utf-32", "utf-8")]
@@ -578,19 +578,21 @@ def test_a_text_that_is_no_file_yet(editor):
     assert [d.code for d in editor.published["untitled:Untitled-1"][-1]] == ["PPL173"]
 
 
+@pytest.mark.rotate
 def test_it_ends_with_its_client():
     """Nothing but the protocol on standard output, and the end of input is the end."""
     done = subprocess.run(START, input=b"", capture_output=True, timeout=PATIENCE, env={**os.environ})
     assert done.returncode == 0 and done.stdout == b""
 
 
+@pytest.mark.rotate
 def test_a_header_without_an_end_ends_it_with_a_sentence():
     done = subprocess.run(START, input=b"X: y\r\n" * 100_000, capture_output=True, timeout=PATIENCE)
     assert done.returncode == 1 and done.stdout == b""
     assert b"no message behind 1000 lines of a header" in done.stderr and b"Traceback" not in done.stderr
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @pytest.mark.parametrize(("length", "status"), [(99999999999, 1), ("9" * 5000, 0)])
 def test_a_length_that_no_message_has_ends_it_with_a_sentence(length, status):
     message = f"Content-Length: {length}\r\n\r\n{{}}".encode()
@@ -599,7 +601,7 @@ def test_a_length_that_no_message_has_ends_it_with_a_sentence(length, status):
     assert (b"announces a message of 99999999999 bytes" in done.stderr) == bool(status)
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 def test_without_pygls(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "pygls.lsp.server", None)
     monkeypatch.setattr("ppl.system.distribution._origin", lambda: ("", {}))

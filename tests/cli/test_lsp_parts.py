@@ -67,7 +67,7 @@ def test_the_arguments_of_a_signature():
     assert parameters("void f()") == []
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 def test_no_text_is_too_broken():
     """Every answer to every text, whatever was cut out of it or put in."""
     random_ = random.Random(1)

@@ -54,7 +54,7 @@ def shape(program, facts):
     return [first.get(place(name.span)) for name in found], [str(t) for t in facts.types.values()]
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
 def test_every_name_can_be_changed_and_the_program_stays_the_same(path):
     source, program, facts = read(path)
@@ -70,7 +70,7 @@ def test_every_name_can_be_changed_and_the_program_stays_the_same(path):
         assert shape(*analyse(SourceText(text))) == before
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @pytest.mark.parametrize("path", PROGRAMS[::3], ids=lambda path: path.stem)
 def test_a_name_that_is_in_use_is_refused_or_changes_nothing(path):
     """Whatever name of the program another one is given: what is not refused means the same."""
@@ -86,6 +86,7 @@ def test_a_name_that_is_in_use_is_refused_or_changes_nothing(path):
             assert shape(*analyse(SourceText(applied(source.text, fixes)))) == before
 
 
+@pytest.mark.rotate
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
 def test_every_use_has_a_definition_that_is_visible_there(path):
     source, program, facts = read(path)
@@ -107,6 +108,7 @@ def block_around(text, span):
     return next(block for block, start, _, end in blocks(text) if start <= at < end)
 
 
+@pytest.mark.rotate
 @pytest.mark.parametrize("path", PROGRAMS[::5], ids=lambda path: path.stem)
 def test_what_stands_there_is_expected_there(path):
     """A word of the grammar among the words, a name where a name of its kind may stand."""

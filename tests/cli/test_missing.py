@@ -34,7 +34,7 @@ def test_the_report_says_how_many_and_where(fitted):
     assert found.columns == ("a", "b", "x.2", "y.3") and found.parameters == ("a", "b", "x.2")
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 def test_commands_on_the_fit_read_which_values_were_missing(fitted, run, tmp_path):
     status, out, err = run("loo", "output.csv", "--model", "toy.model")
     assert status == 0 and "elpd_loo" in out, err

@@ -22,7 +22,7 @@ def run(run):
     return partial(run, "new")
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 def test_the_script_that_it_writes_runs(run, tmp_path):
     status, out, _ = run("cars")
     assert status == 0 and "ppl variational cars/cars.model cars/cars.data.json" in out

@@ -72,7 +72,7 @@ def test_at_a_fit_the_data_are_drawn_anew_and_new_rows_predicted(run, tmp_path):
     assert status == 1 and "--fit-data FILE" in err
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 def test_data_in_several_files_stand_before_the_fit(run, tmp_path):
     (tmp_path / "n.json").write_text('{"N": 3}')
     (tmp_path / "y.csv").write_text("y\n1\n2\n3\n")
@@ -114,7 +114,7 @@ def grouped(run, groups, tmp_path):
     return run
 
 
-@pytest.mark.rotate(4)
+@pytest.mark.rotate
 @pytest.mark.parametrize("read", ["csv", "parquet", "npz", "json"])
 @pytest.mark.parametrize("written", ["csv", "parquet", "npz"])
 def test_new_groups_in_every_format(grouped, tmp_path, read, written):
@@ -157,6 +157,7 @@ def test_a_program_that_cannot_be_read_forward_takes_a_simulator(run, tmp_path):
     assert read_draws("prior.csv").draws[:, 0].mean() == pytest.approx(5, abs=0.2)
 
 
+@pytest.mark.rotate
 def test_scores_on_the_command_line(run, tmp_path):
     (tmp_path / "line.model").write_text(
         "data { int N; vector[N] x; vector[N] y; } parameters { real b; } "
@@ -181,6 +182,7 @@ def test_scores_on_the_command_line(run, tmp_path):
     assert run("predict", "line.model", "fit.csv", "--score", "y")[0] == 2
 
 
+@pytest.mark.rotate
 def test_contrasts_are_those_of_python(run, tmp_path):
     program = (
         "data { int N; array[N] int<lower=0, upper=1> sex, y; vector[N] x; } parameters { real a, b, c; } "

@@ -44,7 +44,7 @@ def test_chains_have_files_that_a_summary_reads(run):
     assert read_draws("o_2.csv").config["data.file"] == "toy.json"
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 def test_chains_go_on_from_a_fit_that_is_not_good(run):
     """Draws of q alone are usable at best here; the files say which draws they hold."""
     status, out, _ = run(
@@ -66,6 +66,7 @@ def test_no_chains_where_the_fit_is_good(run, tmp_path):
     assert run("variational", "toy.model", "toy.json", "--then", "sample", "-o", "-")[0] == 2
 
 
+@pytest.mark.rotate
 def test_a_fit_goes_on_as_chains(run, tmp_path):
     posterior = ppl.compile_model(tmp_path / "toy.model").condition(tmp_path / "toy.json")
     fit = posterior.variational(algorithm="meanfield", seed=3)
@@ -77,6 +78,7 @@ def test_a_fit_goes_on_as_chains(run, tmp_path):
     assert (again.draws() == chains.draws()).all()
 
 
+@pytest.mark.rotate
 def test_a_saved_fit_is_a_start(run):
     run("variational", "toy.model", "toy.json", "-q", "--save-fit", "fit.json")
     assert run("sample", "toy.model", "toy.json", *QUICK, "--init", "fit.json", "-q") == (0, "", "")

@@ -104,7 +104,7 @@ def test_the_page_of_a_distribution(site):
     assert "y = inv_gamma_rng(1, 1);" in text and "[`gamma`](gamma.md)" in text
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 def test_a_distribution_without_a_picture_has_an_example_that_runs():
     """A variate and its log density; other examples have the arguments of the first curve."""
     plain = [d for d in DISTRIBUTIONS if d.name not in PICTURES]
@@ -117,7 +117,7 @@ def test_a_distribution_without_a_picture_has_an_example_that_runs():
         assert "log_p" in values or d.name == "hmm_latent", d.name
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @pytest.mark.parametrize("c, described", PAGED, ids=lambda x: getattr(x, "keyword", ""))
 def test_the_page_of_a_constraint(c, described):
     """Its map and log-Jacobian are typeset, and its example prints the log-Jacobian of the record."""
@@ -168,15 +168,18 @@ def built(site):
     return site / "site"
 
 
+@pytest.mark.rotate("built")
 def test_outputs_have_their_style(built):
     assert '<div class="language-output highlight">' in (built / "index.html").read_text("utf-8")
     assert ".language-output" in (built / "style.css").read_text("utf-8")
 
 
+@pytest.mark.rotate("built")
 def test_mkdocs_finds_no_broken_link(built):
     assert 'id="k-hat"' in (built / "glossary" / "index.html").read_text("utf-8")
 
 
+@pytest.mark.rotate("built")
 def test_the_first_page_is_small(built):
     """With its style, scripts and the index of the search, as servers compress them."""
     page = (built / "index.html").read_text("utf-8")
@@ -188,6 +191,7 @@ def test_the_first_page_is_small(built):
         assert page.stat().st_size < 600_000, page
 
 
+@pytest.mark.rotate("built")
 @pytest.mark.parametrize(
     ("words", "place"),
     [
@@ -207,6 +211,7 @@ def test_the_search_finds(built, words, place):
     assert all(word in text for word in words.split())
 
 
+@pytest.mark.rotate("built")
 def test_the_first_page_shows_a_program_beside_its_picture_and_its_verdict(built):
     page = (built / "index.html").read_text("utf-8")
     program, picture, verdict, tabs = (
@@ -224,6 +229,7 @@ def test_the_first_page_shows_a_program_beside_its_picture_and_its_verdict(built
     assert doors == ["coming-from/#from-stan", "coming-from/#from-pymc", "from-brms/", "new-to-bayes/"]
 
 
+@pytest.mark.rotate("built")
 @needs_chromium
 def test_pages_in_a_browser(built):
     named = (
@@ -241,7 +247,7 @@ def test_pages_in_a_browser(built):
         assert measures["scroll"] <= width, f"{page}: code scrolls sideways, the page itself never does"
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @pytest.mark.long
 @pytest.mark.parametrize("name", WRITTEN)
 def test_the_code_of_a_page_runs_and_gives_the_outputs_shown(name, tmp_path, monkeypatch):

@@ -7,7 +7,7 @@ from ppl.cli.site.site import GUIDES, written
 from tests.cli.pages import run_page
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @pytest.mark.parametrize("name", GUIDES)
 def test_the_code_of_a_guide_runs_and_gives_the_outputs_shown(name, tmp_path, monkeypatch):
     if name == "formulas":

@@ -45,7 +45,7 @@ def test_a_label_names_the_parameters():
     assert labels(BY_NAME["wiener"])[0] == "alpha = 1.5, tau = 0.2, beta = 0.5, delta = 1"
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 def test_pictures_are_svg_that_name_their_curves(drawn):
     drawn = dict(drawn)
     assert drawn.keys() == PICTURES.keys() and all("<svg" in svg for svg in drawn.values())
@@ -72,7 +72,7 @@ def test_an_exhibit_is_a_model_with_these_variables(name):
             assert re.search(rf"\b{variable.partition('.')[0]}\b", program)
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 def test_what_its_commands_give_is_on_the_page(drawn, monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     exhibit = gallery.exhibits()["weibull_poisson"]
@@ -144,6 +144,7 @@ def test_an_expected_output_gives_way_to_that_of_the_run(tmp_path, monkeypatch):
     assert with_outputs(expecting, found) == with_outputs(CODE, found)
 
 
+@pytest.mark.rotate
 def test_outputs_are_read_from_the_cache_until_code_changes(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     text = "```python\nimport os\nprint(os.urandom(8))\n```\n"

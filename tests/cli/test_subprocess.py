@@ -34,6 +34,7 @@ class TestScript:
         assert (done.returncode, done.stdout) == (1, "")
         assert f"{path}:1:" in done.stderr and "Traceback" not in done.stderr
 
+    @pytest.mark.rotate
     def test_no_color_is_respected_even_when_colour_is_forced_on(self, tmp_path):
         path = tmp_path / "flat.model"
         path.write_text("parameters { real x; } model { x ~ std_normal(); }")
@@ -42,6 +43,7 @@ class TestScript:
         )
         assert done.returncode == 0 and "\x1b[3" not in done.stdout
 
+    @pytest.mark.rotate
     def test_a_reader_that_leaves_early_causes_no_traceback(self, tmp_path):
         path = tmp_path / "flat.model"
         path.write_text("parameters { real x; } model { x ~ std_normal(); }")
@@ -49,6 +51,7 @@ class TestScript:
         done = subprocess.run(["sh", "-c", line], capture_output=True, text=True)
         assert "Traceback" not in done.stderr
 
+    @pytest.mark.rotate
     def test_ctrl_c_keeps_what_there_is(self, tmp_path):
         path = tmp_path / "flat.model"
         path.write_text("parameters { real x; } model { x ~ std_normal(); }")

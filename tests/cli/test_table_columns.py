@@ -80,6 +80,7 @@ def test_variables_are_picked_by_name():
         table_columns(posterior, ["eta"])
 
 
+@pytest.mark.rotate
 def test_entries_that_never_vary_are_left_out(run):
     status, out, _ = run(HIERARCHY)
     assert status == 0 and max(map(len, out.partition("\n\n")[0].splitlines())) <= 80

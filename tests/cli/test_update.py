@@ -60,7 +60,7 @@ def test_program_and_data_of_a_fit_may_have_moved(run, tmp_path):
     assert status == 1 and "fitted with other data" in err
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 def test_a_saved_fit_is_read_where_draws_are(run):
     """The same draws as those of the CSV file."""
     pytest.importorskip("matplotlib")

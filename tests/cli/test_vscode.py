@@ -77,7 +77,7 @@ def test_it_starts_the_server_and_starts_it_again():
     assert json.loads(done.stdout) == [made, ["start"], ["stop"], made, ["start"], ["stop"]]
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @pytest.mark.long
 def test_it_is_packed(tmp_path):
     """By vsce, in a copy of its folder beside the grammar."""

@@ -31,6 +31,7 @@ def test_exe_info(model):
     assert model.exe_info()["stan_version_minor"] == "39"
 
 
+@pytest.mark.rotate("fit")
 def test_variational(fit):
     assert isinstance(fit, cmdstanpy.CmdStanVB) and fit.eta > 0
     assert fit.variational_sample.shape == (200, 7)
@@ -54,6 +55,7 @@ def test_cmdstanpy_reads_the_same_inits_and_means_from_the_file(tmp_path):
             assert fit.stan_variable(name, mean=mean) == pytest.approx(other)
 
 
+@pytest.mark.rotate("mode")
 def test_optimize(mode):
     assert isinstance(mode, cmdstanpy.CmdStanMLE)
     assert mode.column_names[:3] == ("lp__", "converged__", "theta")
@@ -61,6 +63,7 @@ def test_optimize(mode):
     assert mode.optimized_params_dict["theta"] == pytest.approx(0.25, abs=1e-5)  # by Stan's tolerances
 
 
+@pytest.mark.rotate("mode")
 def test_laplace_sample(model, mode):
     draws = model.laplace_sample(data=DATA, seed=1, mode=mode, draws=50)
     assert isinstance(draws, cmdstanpy.CmdStanLaplace) and draws.stan_variable("theta").shape == (50,)
@@ -73,21 +76,25 @@ def test_pathfinder(model):
     assert draws.stan_variable("theta").mean() == pytest.approx(0.25, abs=0.05)
 
 
+@pytest.mark.rotate
 def test_log_prob(model):
     frame = model.log_prob({"theta": 0.25}, data=DATA)
     assert list(frame.columns) == ["lp__", "g_theta"] and abs(frame["g_theta"][0]) < 1e-12
 
 
+@pytest.mark.rotate
 def test_diagnose(model):
     assert (model.diagnose(data=DATA)["error"].abs() < 1e-6).all()
 
 
+@pytest.mark.rotate("fit")
 def test_generate_quantities(model, fit):
     quantities = model.generate_quantities(data=DATA, previous_fit=fit, seed=2)
     theta = fit.stan_variable("theta", mean=False)
     np.testing.assert_allclose(quantities.stan_variable("log_odds"), np.log(theta / (1 - theta)), rtol=1e-6)
 
 
+@pytest.mark.rotate
 def test_sample(model):
     fit = model.sample(
         data=DATA,
@@ -104,6 +111,7 @@ def test_sample(model):
     assert fit.metric_type == "diag_e" and fit.inv_metric[0, 0] > 0 and fit.step_size[0] > 0
 
 
+@pytest.mark.rotate
 def test_fixed_param(model):
     fit = model.sample(data=DATA, chains=1, seed=1, fixed_param=True, iter_sampling=7, show_progress=False)
     assert fit.draws().shape[:2] == (7, 1)

@@ -236,6 +236,7 @@ def test_bad_data_names_the_variable(bernoulli):
     assert bernoulli("optimize data file=none.json", status=1).stderr.startswith(("Exception", "Error"))
 
 
+@pytest.mark.rotate
 def test_the_script_runs_by_itself_with_its_source_gone(bernoulli, tmp_path):
     source, target = tmp_path / "gone.stan", tmp_path / "script"
     source.write_text(bernoulli.path.with_suffix(".stan").read_text() + '// "quoted" \\n """\n')

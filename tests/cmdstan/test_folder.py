@@ -59,12 +59,13 @@ def test_the_version_is_read_from_the_makefile(py):
     assert py.utils.cmdstan.cmdstan_version() == (2, 39)
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate("fit")
 def test_a_program_is_compiled_through_make(fit, folder):
     assert (folder / "examples" / "bernoulli" / "bernoulli").is_file()
     assert fit.stan_variable("theta").mean() == pytest.approx(0.25, abs=0.05)
 
 
+@pytest.mark.rotate("fit")
 def test_summary_is_that_of_the_draws(fit):
     table = fit.summary(percentiles=(10, 50, 90), sig_figs=6)
     theta = fit.stan_variable("theta")
@@ -76,18 +77,20 @@ def test_summary_is_that_of_the_draws(fit):
     np.testing.assert_allclose(found.to_numpy(float), expected, rtol=1e-5)
 
 
+@pytest.mark.rotate("fit")
 def test_diagnose_finds_nothing_wrong(fit):
     output = fit.diagnose()
     assert "Treedepth satisfactory for all transitions." in output
     assert "Processing complete, no problems detected." in output
 
 
+@pytest.mark.rotate("fit")
 def test_the_warmup_is_none_of_the_draws(fit):
     read = read_draws(fit.runset.csv_files[0])
     np.testing.assert_array_equal(read.draws[:, 0], fit.draws()[:, 0, fit.column_names.index("theta")])
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 def test_src_info_lists_the_variables(py, folder):
     model = py.CmdStanModel(stan_file=str(folder / "examples" / "bernoulli" / "bernoulli.stan"))
     info = model.src_info()
@@ -98,14 +101,14 @@ def test_src_info_lists_the_variables(py, folder):
     assert info["parameters"] == {"theta": {"type": "real", "dimensions": 0}}
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 def test_a_program_that_is_wrong_is_refused_with_its_place(py, tmp_path):
     (tmp_path / "wrong.stan").write_text("parameters { real x }")
     with pytest.raises(ValueError, match=r"Syntax error in 'wrong.stan', line 1, column 20"):
         py.CmdStanModel(stan_file=str(tmp_path / "wrong.stan"))
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 def test_a_program_with_includes_is_compiled_from_a_folder_with_a_space(py, tmp_path):
     folder = tmp_path / "a folder"
     folder.mkdir()
@@ -117,7 +120,7 @@ def test_a_program_with_includes_is_compiled_from_a_folder_with_a_space(py, tmp_
     assert model.exe_info()["STAN_THREADS"] == "false"
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 def test_flags_of_the_makefile_are_those_of_the_executable(py, tmp_path):
     (tmp_path / "m.stan").write_text("parameters { real x; }\n")
     model = py.CmdStanModel(stan_file=str(tmp_path / "m.stan"), cpp_options={"STAN_THREADS": True})

@@ -119,7 +119,7 @@ def test_statistics_of_a_chain_belong_to_its_draws(bernoulli):
     assert (table[:, header.index("energy__")] >= -lp - 1e-9).all()
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @pytest.mark.parametrize(
     ("metric", "title", "shape"),
     [

@@ -14,7 +14,7 @@ COVARIANCE = np.array([[1.0, 0.8, 0.0], [0.8, 1.0, 0.0], [0.0, 0.0, 25.0]])
 NORMAL = ByPrecision(np.linalg.inv(COVARIANCE))
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @pytest.mark.parametrize(
     "plan",
     [

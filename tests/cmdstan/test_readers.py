@@ -54,6 +54,7 @@ def test_cmdstanpy_sees_how_the_draws_were_made(fits, files):
         assert config["fit_judgement"] == fits[0].provenance.judgement and config["fit_elbo"] == fits[0].elbo
 
 
+@pytest.mark.rotate
 def test_cmdstanpy_reads_draws_of_the_q_that_was_named(tmp_path):
     """log_g__ is the density of q at its draws over that at its mean, and they say that they are of q."""
     fit = ppl.compile_model(CURVED).condition({}).variational(algorithm="meanfield", draws=50)

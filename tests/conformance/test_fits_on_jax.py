@@ -42,7 +42,7 @@ def alone(tmp_path, monkeypatch) -> Iterator[None]:
     jax.clear_caches()
 
 
-@pytest.mark.rotate(4)
+@pytest.mark.rotate
 @pytest.mark.parametrize("case", sampled(14, REACHED, attrgetter("id")))
 def test_the_same_seed_gives_the_same_fit(case: Case) -> None:
     try:

@@ -45,7 +45,7 @@ def nothing_kept() -> Iterator[None]:
     jax.clear_caches()
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @pytest.mark.parametrize("case", sampled(20, [*CASES, *programs()], attrgetter("id")))
 def test_agrees_with_autograd(case: Case) -> None:
     try:

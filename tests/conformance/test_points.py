@@ -33,7 +33,7 @@ def words(case: Case) -> str:
     return "_".join(case.id.split("_")[:2])
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @every("case", POINTS, words)
 def test_agrees_with_stan_and_many_points_with_each_alone(case: Case) -> None:
     try:
@@ -46,6 +46,7 @@ def test_agrees_with_stan_and_many_points_with_each_alone(case: Case) -> None:
     hold_many_points(posterior, case)
 
 
+@pytest.mark.rotate
 @pytest.mark.parametrize("case", programs(), ids=lambda case: case.id)
 def test_a_program_agrees_with_stan(case: Case) -> None:
     assert_agrees_at_points(ppl.compile_model(case.program).condition(case.data), case)

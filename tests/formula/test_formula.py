@@ -96,6 +96,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.rotate
 @pytest.mark.parametrize("case", HOSTILE)
 def test_a_program_does_what_its_formula_says_whatever_the_columns_hold(case):
     right, columns = HOSTILE[case]

@@ -20,7 +20,7 @@ from ppl.kernel.ir.walk import changed, rewrite
 SEED, PROGRAMS, EVERY = 22, 200, 40
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @pytest.mark.parametrize("number", sampled(EVERY, range(PROGRAMS)))
 def test_every_form_agrees(number: int) -> None:
     made = generated(SEED, number)

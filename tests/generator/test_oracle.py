@@ -43,6 +43,7 @@ def test_a_random_program_agrees(number: int, stan: InterpretedStan) -> None:
     assert_agrees(next(random_programs(SEED, number, longest=10**9)), stan)
 
 
+@pytest.mark.rotate
 @pytest.mark.parametrize(
     ("group", "step"),
     [
@@ -128,6 +129,7 @@ WRONG = [
 ]
 
 
+@pytest.mark.rotate
 @pytest.mark.parametrize(("program", "data", "exact"), WRONG)
 def test_where_the_interpreter_is_wrong(program, data, exact, stan: InterpretedStan) -> None:
     """Differences of two points, as constants do not matter; what a release mends goes, also in known.py."""

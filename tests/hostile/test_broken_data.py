@@ -159,7 +159,7 @@ def a_table(kind, tmp_path):
     return Path(path).read_bytes()
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @pytest.mark.parametrize("kind", ["npz", "npy", "json", "json.gz", "parquet", "arrow"])
 def test_bytes_turned_over_are_refused_or_read(kind, tmp_path):
     """Whatever is left of a file, the answer is numbers or a DataError."""

@@ -76,7 +76,7 @@ def test_a_file_cut_short_anywhere_is_refused(written, kind, tmp_path, sample, t
     tried("files cut short", len(lengths))
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_byte_that_is_another_is_refused_or_harmless(written, kind, tmp_path, sample, tried):
     content, read = written[kind]
@@ -132,7 +132,7 @@ NONSENSE = (
 )
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @pytest.mark.parametrize("kind", ["kept", "fit.json", "init.json"])
 def test_nonsense_with_a_digest_of_its_own_is_refused_or_harmless(written, kind, tmp_path, sample, tried):
     content, read = written[kind]

@@ -27,7 +27,7 @@ def fits():
     return [posterior.laplace(draws=50, seed=k, backend="autograd") for k in range(THREADS)]
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @pytest.mark.parametrize("suffix", [".csv", ".json", ".npz", *LONG])
 def test_threads_write_each_their_own_file(fits, suffix, tmp_path, tried):
     for module in {".nc": ["arviz"], ".parquet": ["pyarrow"]}.get(suffix, []):
@@ -59,7 +59,7 @@ for _ in range(40):
 """
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 def test_processes_write_one_file_and_a_reader_sees_a_whole_one(tmp_path, tried):
     path = tmp_path / "one.csv"
     write_whole(path, ["x" * 99 + "\n"] * 200)

@@ -105,7 +105,7 @@ def test_a_device_has_its_checkpoint_among_temporary_files(folder, tmp_path, tri
     tried("full disks", 1)
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @pytest.mark.parametrize("stream", ["stdout", "stderr"])
 def test_a_reader_that_goes_away_ends_nothing(folder, stream, tried):
     read, written = os.pipe()
@@ -118,7 +118,7 @@ def test_a_reader_that_goes_away_ends_nothing(folder, stream, tried):
     tried("closed pipes", 1)
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 def test_draws_for_a_reader_that_has_gone_are_kept(folder, tmp_path, tried):
     read, written = os.pipe()
     os.close(read)
@@ -129,7 +129,7 @@ def test_draws_for_a_reader_that_has_gone_are_kept(folder, tmp_path, tried):
     tried("closed pipes", 1)
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 def test_progress_on_a_full_disk_ends_nothing(folder, tried):
     with open("/dev/full", "w") as full:
         done = ppl_into(folder, "-o", "unseen.csv", stderr=full)
@@ -137,7 +137,7 @@ def test_progress_on_a_full_disk_ends_nothing(folder, tried):
     tried("full disks", 1)
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 def test_a_report_on_a_full_disk_is_a_failure_after_all_is_written(folder, tried):
     with open("/dev/full", "w") as full:
         done = ppl_into(folder, "-o", "silent.csv", stdout=full)

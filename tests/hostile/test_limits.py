@@ -46,7 +46,7 @@ def test_what_is_too_large_is_refused_with_its_line_and_size(what, one_gigabyte)
     assert "<string>:3:" in str(refused.value)
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 def test_memory_that_cannot_be_had_all_the_same_has_its_place():
     """What no size in the program tells: the product of two vectors, of 80 TB."""
     program = (
@@ -96,7 +96,7 @@ NESTED = {
 }
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @pytest.mark.parametrize("what", NESTED)
 def test_what_is_nested_too_deeply_has_its_place(what):
     program = f"parameters {{ real y; }}\nmodel {{\n {NESTED[what]} }}\n"
@@ -108,6 +108,7 @@ def test_what_is_nested_too_deeply_has_its_place(what):
             show_stage(program, stage)
 
 
+@pytest.mark.rotate
 @pytest.mark.parametrize("what", NESTED)
 def test_what_is_nested_deeply_is_formatted_or_refused(what):
     source = SourceText(f"parameters {{ real y; }}\nmodel {{\n {NESTED[what]} }}\n")
@@ -117,7 +118,7 @@ def test_what_is_nested_deeply_is_formatted_or_refused(what):
         assert refused.line == 3
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @pytest.mark.parametrize("program", [TOO_LARGE["a local vector"], ENDLESS + "model { target += f(1); }"])
 def test_the_command_says_so_and_writes_no_report(program, tmp_path):
     (tmp_path / "m.model").write_text(program)

@@ -50,6 +50,7 @@ def test_draws_in_a_file_of_any_name_are_read_back(folder, sample, tried):
     tried("odd names", len(chosen))
 
 
+@pytest.mark.rotate
 def test_an_encoding_without_the_signs_of_the_report_ends_no_fit(folder, tried):
     ascii_only = {**os.environ, "PYTHONIOENCODING": "ascii"}
     command = [*COMMAND, *FIT, "ascii.csv"]
@@ -68,6 +69,7 @@ def test_draws_on_standard_output_stand_there_alone(folder, name, tried):
     tried("odd names", 1)
 
 
+@pytest.mark.rotate
 def test_standard_output_that_is_a_file_keeps_what_it_held(folder, tried):
     log = folder / "log"
     log.write_text("before\n")

@@ -30,7 +30,7 @@ SAMPLE = [
 ]
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @pytest.mark.parametrize(
     ("command", "home"), [*product([FIT, [*FIT, "--backend", "jax"]], [None, "/dev/null"]), (SAMPLE, None)]
 )

@@ -84,7 +84,7 @@ def versions(monkeypatch):
     return written
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @pytest.mark.parametrize(("program", "algorithm"), CASES)
 def test_every_checkpoint_resumes_to_the_same_bytes(program, algorithm, tmp_path, versions, sample, tried):
     more = {"ard": ARD[program]} if algorithm == "dsvi-ard" else {}
@@ -98,6 +98,7 @@ def test_every_checkpoint_resumes_to_the_same_bytes(program, algorithm, tmp_path
     tried("checkpoints resumed", len(chosen))
 
 
+@pytest.mark.rotate
 @pytest.mark.parametrize(
     ("program", "algorithm"),
     [

@@ -48,7 +48,7 @@ def compiled(plain: ByRows) -> CompiledByRows:
     return compiled_by_rows(plain)
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @pytest.mark.parametrize("rows", [np.array([0, 3, 22]), np.arange(N), np.array([7])])
 def test_a_batch_is_that_of_autograd(plain: ByRows, compiled: CompiledByRows, rows: np.ndarray) -> None:
     us = np.random.default_rng(2).normal(size=(5, plain.dim))
@@ -94,7 +94,7 @@ def test_a_leap_takes_each_step_on_its_own_rows(plain: ByRows, compiled: Compile
     np.testing.assert_allclose(run.bounds, expected.bounds, rtol=1e-9)
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @pytest.mark.parametrize("at_once", [5, 9, 23])
 def test_rows_a_few_after_the_other(plain: ByRows, compiled: CompiledByRows, at_once: int) -> None:
     density = replace(compiled.batch.density, at_once=at_once)

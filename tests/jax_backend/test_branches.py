@@ -28,7 +28,7 @@ def assert_same(program: str, data: dict[str, Any] | None = None, us: np.ndarray
             np.testing.assert_allclose([gradient, slopes], [slopes_wanted] * 2, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @pytest.mark.parametrize("model", SCALARS.values(), ids=SCALARS.keys())
 def test_branches_outside_loops(model: str) -> None:
     assert_same(of_two(model))
@@ -44,7 +44,7 @@ UNSAFE = {
 }
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @pytest.mark.parametrize(("then", "otherwise"), UNSAFE.values(), ids=UNSAFE.keys())
 def test_the_side_not_taken_may_have_no_value_there(then: str, otherwise: str) -> None:
     us = np.vstack([POINTS, [[-0.0, 1.0], [0.0, 1.0], [-1e300, 0.5]]])
@@ -52,6 +52,7 @@ def test_the_side_not_taken_may_have_no_value_there(then: str, otherwise: str) -
     assert_same(of_two(f"if (a > 0) target += {then}; else target += {otherwise};"), us=us)
 
 
+@pytest.mark.rotate
 @pytest.mark.parametrize("text", FUNCTIONS.values(), ids=FUNCTIONS.keys())
 def test_functions_that_return_early(text: str) -> None:
     name = "h_lp" if "h_lp" in text else "f"
@@ -78,7 +79,7 @@ def test_functions_called_for_each_row_may_branch_and_loop() -> None:
     assert_same(text, {"N": 4, "x": [-2.0, 0.1, 0.5, 4.0]})
 
 
-@pytest.mark.rotate(4)
+@pytest.mark.rotate
 @pytest.mark.parametrize("body", LOOPS.values(), ids=LOOPS.keys())
 def test_branches_in_loops(body: str) -> None:
     us = np.vstack([POINTS, [[-9.0, 9.0], [9.0, -9.0], [0.3, 0.31], [30.0, -30.0]]])
@@ -107,7 +108,7 @@ SOLVED = {
 }
 
 
-@pytest.mark.rotate(4)
+@pytest.mark.rotate
 @pytest.mark.parametrize("statement", SOLVED.values(), ids=SOLVED.keys())
 def test_solvers_on_one_side(statement: str) -> None:
     functions = """

@@ -44,7 +44,7 @@ def spoilt(x: np.ndarray, rng: np.random.Generator):
     yield other
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @pytest.mark.parametrize("constraint", CONSTRAINTS, ids=lambda c: c.keyword)
 @pytest.mark.parametrize("lead", [(), (2,)])
 def test_a_verdict_is_that_of_the_check(constraint, lead) -> None:

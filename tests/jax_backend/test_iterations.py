@@ -96,7 +96,7 @@ CASES = [
 ]
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @pytest.mark.parametrize(
     "parts", CASES, ids=lambda a: f"{type(a.family).__name__}-{type(a.step_rule).__name__}"
 )

@@ -53,7 +53,7 @@ def rebuilt(xp, a, b):
     return (vectors * values[..., None, :]) @ xp.np.swapaxes(vectors, -1, -2) @ b
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @pytest.mark.parametrize("f", [solved, lower_solved, rebuilt])
 @pytest.mark.parametrize(
     ("draws", "rows", "n"),

@@ -13,7 +13,7 @@ from ppl.jax_backend.target import compiled_target
 PAIRS = [loop for loop in LOOPS if "pairs" in loop.id]
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @pytest.mark.parametrize("loop", PAIRS, ids=lambda loop: loop.id)
 def test_pairs_are_what_autograd_makes_of_them(loop: Loop) -> None:
     posterior = ppl.compile_model(loop.text).condition(DATA)

@@ -63,7 +63,7 @@ def alone(name):
     return fitted(name, backend="jax")
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("processes", "devices", "names"), [(2, 2, FITS), (1, 3, ["logistic", "minibatches"])]
@@ -116,7 +116,7 @@ def namespaces():
         run(f"link delete {bridge}", check=False)
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 def test_the_same_fit_on_hosts_with_addresses_of_their_own(tmp_path, namespaces):
     out = tmp_path / "fits.npz"
     address = f"{ADDRESS % 1}:{free_port()}"
@@ -275,7 +275,7 @@ def by_two(shards):
     return "two.csv"
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 def test_each_process_reads_its_rows_of_parquet(shards, by_two, monkeypatch):
     monkeypatch.chdir(shards)
     with pytest.raises(SystemExit, match="0"):
@@ -283,7 +283,7 @@ def test_each_process_reads_its_rows_of_parquet(shards, by_two, monkeypatch):
     assert same(shards, "one.csv", by_two)
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 def test_launched_processes_need_no_options(shards, by_two):
     """JAX finds the first process of SLURM's; the first alone writes."""
     statuses, stderr = ended(by_launcher(of_slurm, 2, shards, "m.model", "slurm.csv", *LONG))
@@ -313,7 +313,7 @@ def test_what_a_launcher_says(tmp_path):
     assert first.coordinator == second.coordinator and first.coordinator.startswith("127.0.0.1:")
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 def test_what_reads_rows_of_others_is_refused_with_its_line(shards):
     """By processes of torchrun's, the first of which the package finds."""
     statuses, stderr = ended(by_launcher(of_torchrun, 2, shards, "gq.model", "gq.csv"))
@@ -323,7 +323,7 @@ def test_what_reads_rows_of_others_is_refused_with_its_line(shards):
     )
 
 
-@pytest.mark.rotate(4)
+@pytest.mark.rotate
 def test_a_process_killed_ends_all_and_a_new_run_goes_on(shards, by_two):
     """To the bytes of an uninterrupted run of as many processes; by more of them, to the same draws."""
     often = ("--checkpoint-every", "0")

@@ -136,7 +136,7 @@ def both(name):
     return posterior, compiled_target(posterior)
 
 
-@pytest.mark.rotate(4)
+@pytest.mark.rotate
 @pytest.mark.parametrize("name", CASES)
 def test_values_and_gradients_are_those_of_autograd(name) -> None:
     *_, point, sd = CASES[name]
@@ -151,6 +151,7 @@ def test_values_and_gradients_are_those_of_autograd(name) -> None:
     assert gradient == pytest.approx(gradients[3], rel=1e-9, abs=1e-9)
 
 
+@pytest.mark.rotate
 def test_draws_that_need_many_steps_and_few_go_through_one_loop() -> None:
     """More draws than a round takes, some of them stiff, so that their places are taken by others."""
     (*_, point, _), (posterior, target) = CASES["stiff"], both("stiff")
@@ -161,7 +162,7 @@ def test_draws_that_need_many_steps_and_few_go_through_one_loop() -> None:
     assert gradients == pytest.approx(slopes, rel=1e-4, abs=1e-4)
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 def test_what_has_no_solution_has_no_density() -> None:
     program = """
     functions { vector away(real t, vector y, real k) { return k * square(y); } }
@@ -176,6 +177,7 @@ def test_what_has_no_solution_has_no_density() -> None:
     assert values[0] - np.log(0.5) == pytest.approx(values[2] - np.log(0.9) + 32, abs=1e-3)
 
 
+@pytest.mark.rotate
 @pytest.mark.parametrize("name", ["roots", "steady", "integrals"])
 def test_slopes_are_finite_differences(name) -> None:
     *_, point, _ = CASES[name]
@@ -186,7 +188,7 @@ def test_slopes_are_finite_differences(name) -> None:
     assert target.log_density_gradient(u)[1] == pytest.approx(differences, rel=1e-5, abs=1e-6)
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @pytest.mark.parametrize(
     ("functions", "term"),
     [
@@ -229,7 +231,7 @@ KINKED = (lambda x, xc: jnp.abs(x - 0.3) + jnp.exp(-0.5 * ((x - 0.7) / 1e-2) ** 
 KINKED_VALUE = 0.5 * (0.3**2 + 0.7**2) + 1e-2 * np.sqrt(2 * np.pi)
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @pytest.mark.parametrize(
     ("rule", "f", "low", "high", "exact"),
     [

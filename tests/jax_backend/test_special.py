@@ -87,7 +87,7 @@ def betas():
     return a.ravel(), b.ravel(), x.ravel(), 1.0 - x.ravel()
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @pytest.mark.parametrize("name", SHARES)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_incomplete_gamma(name: str) -> None:
@@ -96,7 +96,7 @@ def test_incomplete_gamma(name: str) -> None:
     assert_allclose(found, expected, rtol=5e-12)
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @pytest.mark.parametrize("name", SHARES)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_incomplete_beta(name: str) -> None:
@@ -104,6 +104,7 @@ def test_incomplete_beta(name: str) -> None:
     assert_allclose(found, expected, rtol=5e-12)
 
 
+@pytest.mark.rotate
 @pytest.mark.parametrize("at", [0, 1])
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_slopes_in_the_shapes(at: int) -> None:
@@ -121,7 +122,7 @@ def test_a_large_shape_by_its_exact_share() -> None:
     assert found == pytest.approx(-12.698728709889653, rel=1e-9)
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @pytest.mark.parametrize("name", SHARES)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_shares_at_the_ends(name: str) -> None:

@@ -137,6 +137,7 @@ model {
 """
 
 
+@pytest.mark.rotate
 @pytest.mark.parametrize("program", [HOSTED, GROUPED])
 def test_every_digit_comes_back_whichever_thread_computes(program: str) -> None:
     """Of many points JAX looks at on a thread of its own, which knows nothing of double precision."""
@@ -235,7 +236,7 @@ OUT_OF_REACH = [
 ]
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @pytest.mark.parametrize(("body", "why"), OUT_OF_REACH, ids=["branch", "print", "while", "long", "index"])
 def test_what_is_out_of_reach_says_why(body: str, why: str) -> None:
     posterior = ppl.compile_model(f"parameters {{ real m; }}\nmodel {{\n  m ~ normal(0, 1);\n  {body}\n}}")
@@ -294,7 +295,7 @@ BRANCHES = {
 }
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @pytest.mark.parametrize("branch", BRANCHES.values(), ids=BRANCHES)
 def test_the_step_of_a_recurrence_goes_either_way(branch: str) -> None:
     program = f"""

@@ -74,7 +74,7 @@ def compiled(d):
     return points, *values_and_slopes(d, dict(functions_of(d)), points)
 
 
-@pytest.mark.rotate(4)
+@pytest.mark.rotate
 @every("d, name, f", CASES, record=lambda case: case[0].name)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_value_and_slopes_without_the_host(d, name, f) -> None:
@@ -96,6 +96,7 @@ TAILS = {
 }
 
 
+@pytest.mark.rotate
 @pytest.mark.parametrize("family", TAILS)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_both_tails(family: str) -> None:

@@ -76,6 +76,7 @@ model { theta ~ normal(1, 1); y[2, 1] ~ normal(1, 0.5); }
 """
 
 
+@pytest.mark.rotate
 def test_draws_may_part_inside_the_function():
     posterior = ppl.compile_model(BRANCHES).condition({})
     us = np.random.default_rng(1).normal(0, 0.3, (6, 2))

@@ -185,7 +185,7 @@ def test_larger_blocks_hold_smaller_ones(block: int) -> None:
 # --- Derivatives -----------------------------------------------------------------------------------
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @EACH
 def test_the_gradient_is_that_of_the_value(call: str) -> None:
     posterior = posterior_of(call)
@@ -197,7 +197,7 @@ def test_the_gradient_is_that_of_the_value(call: str) -> None:
     np.testing.assert_allclose(slope, differences, rtol=1e-6, atol=1e-7)
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @EACH
 def test_many_points_at_once_have_the_values_of_each(call: str) -> None:
     posterior = posterior_of(call)
@@ -253,7 +253,7 @@ def test_a_covariance_that_is_none_has_no_value() -> None:
 # --- Draws -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @pytest.mark.parametrize("name", ["rng", "tol_rng"])
 def test_draws_have_the_moments_of_the_posterior(name: str) -> None:
     """Of a Gaussian likelihood these are known: of theta given z and the parameters."""
@@ -346,6 +346,7 @@ def test_generated_options_are_the_defaults() -> None:
 # --- Refusals --------------------------------------------------------------------------------------
 
 
+@pytest.mark.rotate
 @pytest.mark.parametrize(
     ("complaint", "call"),
     [

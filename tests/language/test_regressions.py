@@ -263,7 +263,7 @@ model {
 """
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 def test_a_path_ends_before_the_point_where_a_search_gave_up():
     data = {"N": 4, "cases": [1, 2, 3, 0], "x": [0.1, 0.2, 0.3, 0.4], "region": [1, 2, 1, 2], "R": 2}
     fit = (

@@ -114,7 +114,7 @@ CASES = [
 ]
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @pytest.mark.parametrize(("program", "data"), CASES)
 def test_gradients_and_draws_together(program: str, data: dict) -> None:
     """Also a branch on time, which parts the points at which a solver asks for the function."""
@@ -147,7 +147,7 @@ def test_states_are_those_of_scipy(solver: str) -> None:
     assert posterior.log_density(u, jacobian=False) == pytest.approx(np.log(states).sum(), abs=1e-6)
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 def test_a_solution_that_ends_is_a_rejection_with_its_reason() -> None:
     program = """
     functions { vector f(real t, vector y) { return y .* y; } }

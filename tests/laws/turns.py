@@ -1,4 +1,4 @@
-"""Of a test marked `rotate(n)`, a run of all tests has one case in n, and other ones after each commit."""
+"""Of a test marked `rotate`, a run of all tests has one case in five, and other ones after each commit."""
 
 import shutil
 import subprocess
@@ -8,6 +8,9 @@ from pathlib import Path
 from zlib import crc32
 
 import pytest
+
+SHARE = 5
+"""As many successive commits run every case."""
 
 
 def turn(folder: Path) -> int:
@@ -20,12 +23,15 @@ def turn(folder: Path) -> int:
 
 
 def of_other_turns(items: Iterable[pytest.Item], turn: int) -> Iterator[pytest.Item]:
-    """The cases that are not run at this turn; tests begin at different ones, to cost the same at each."""
+    """The cases that are not run at this turn; tests begin at different ones, to cost the same at each.
+
+    Tests of one file with `rotate(fixture)`, which share an expensive fixture, have their turn together.
+    """
     numbers: Counter[str] = Counter()
     for item in items:
         if mark := item.get_closest_marker("rotate"):
-            test = item.nodeid.partition("[")[0]
-            (share,) = mark.args
-            if (turn + crc32(test.encode()) + numbers[test]) % share:
+            file = item.nodeid.partition("::")[0]
+            test = f"{file}|{mark.args[0]}" if mark.args else item.nodeid.partition("[")[0]
+            if (turn + crc32(test.encode()) + numbers[test]) % SHARE:
                 yield item
-            numbers[test] += 1
+            numbers[test] += not mark.args

@@ -33,7 +33,7 @@ def test_the_equation_of_meng_and_wong_holds():
     assert r == pytest.approx(upper / np.mean(1 / (s * np.exp(of_p) + t * r)), rel=1e-10)
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @pytest.mark.parametrize("distance", [0.5, 1.5, 3.0])
 def test_errors_are_standard_normal_in_standard_errors(distance):
     found = np.array([value / se for value, se in (estimate(seed, distance) for seed in range(100))])

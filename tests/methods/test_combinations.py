@@ -45,7 +45,7 @@ def gain(family, estimator, step_rule, stopping):
     return after - before, outcome
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @pytest.mark.parametrize(("family_name", "estimator"), list(product(FAMILIES, ESTIMATORS)))
 def test_any_family_with_any_estimator(family_name, estimator):
     family = FAMILIES[family_name](DIM)
@@ -54,7 +54,7 @@ def test_any_family_with_any_estimator(family_name, estimator):
     assert rose > 1
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @pytest.mark.parametrize(("step", "stopping"), list(product(STEPS, STOPPING)))
 def test_any_step_rule_with_any_stopping_rule(step, stopping):
     rule = STOPPING[stopping](ITERATIONS, EVERY, 0.01)

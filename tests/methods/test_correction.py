@@ -169,7 +169,7 @@ def carried(monkeypatch):
     return begun
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @pytest.mark.parametrize("given, sd, made", MADE)
 def test_draws_are_made_as_settings_and_weights_call_for(carried, given, sd, made):
     q, weighted = proposals(sd)

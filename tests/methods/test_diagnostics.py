@@ -41,6 +41,7 @@ def test_a_short_trace_tells_nothing():
     assert math.isnan(trend(traced([1.0, 2.0])).gain) and not trend(traced([1.0, 2.0])).rising
 
 
+@pytest.mark.rotate
 def test_an_unfinished_run_is_seen_to_rise_and_a_finished_one_is_not():
     settings = {"eta": 0.05, "tol_rel_obj": 1e-12, "grad_samples": 10, "average": True}
     target = correlated(3)

@@ -56,7 +56,7 @@ def gaps(target, seeds=range(6), **settings):
     return np.array(found), most
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @pytest.mark.parametrize("name", ["simulated", "pima"])
 def test_dsvi_figure_2_is_within_a_tenth_of_a_nat_after_500_gradients(name):
     target = regression("pima") if name == "pima" else simulated(700, 9)
@@ -64,7 +64,7 @@ def test_dsvi_figure_2_is_within_a_tenth_of_a_nat_after_500_gradients(name):
     assert gradients <= 500 and missed.max() < 0.1
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @pytest.mark.parametrize("name", ["simulated", "pima"])
 def test_dsvi_from_the_origin_is_so_on_average(name):
     """Algorithm 1 alone, at twice the rate of the supplement; one gradient looks at the start."""
@@ -109,7 +109,7 @@ def sparse():
     return ArdTarget(LogisticRows(x, y.astype(float), with_prior=False), np.arange(12))
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 def test_dsvi_ard_selects_the_columns_that_matter(sparse):
     settings = Settings(algorithm="dsvi-ard", iter=5000, eta=1 / 400, **PLAIN)
     found = fit(sparse, settings, init=0.1)

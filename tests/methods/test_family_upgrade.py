@@ -183,7 +183,7 @@ class Updated(Target):
         return values[:, 0], np.hstack([*slopes, -z / s - off @ self.precision])
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @pytest.mark.parametrize("sd, seed", [(0.06, 5), (0.06, 10), (0.1, 5)])
 def test_an_update_of_a_hierarchy_is_resampled(sd, seed):
     """From the Gaussian at the start, though its k-hat alone would not do."""

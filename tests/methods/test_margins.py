@@ -45,6 +45,7 @@ def test_the_evidence_of_forty_skewed_coordinates():
     assert evidence.value == pytest.approx(40 * special.gammaln(0.7), abs=4 * evidence.se)
 
 
+@pytest.mark.rotate
 def test_an_evidence_whose_error_is_that_of_a_skewed_mean_is_not_told():
     """Both directions were 0.2 nats too low in 80 dimensions, with errors of 0.06 and 0.07."""
     target, rng = Gammas(), np.random.default_rng(3)

@@ -167,7 +167,7 @@ def test_searches_in_lockstep_end_where_each_would_alone():
     assert len(together.sizes) < len(alone.sizes) / 2
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @pytest.mark.parametrize("name", FEW)
 def test_scipy_gains_nothing_from_the_end(name):
     density = density_of(BY_NAME[name])

@@ -48,7 +48,7 @@ ALONE = {
 }
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("case", ALONE.values(), ids=ALONE.keys())
 def test_one_mode_is_found_to_be_alone(case, seed):
@@ -104,7 +104,7 @@ def test_a_narrow_mode_far_away_is_found(seed):
     assert 5 * mode.gaussian.factor[0, 0] == pytest.approx(0.1, rel=1e-3)
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("sd", [10.0, 0.001])
 def test_a_spike_within_a_wide_part_is_one_mode_of_two_widths(sd, seed):

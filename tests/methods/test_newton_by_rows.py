@@ -59,7 +59,7 @@ def test_a_sample_of_rows_gives_the_curvature_and_all_rows_the_mode(monkeypatch)
     assert_near(q, mode, covariance, NEWTON_BY_ROWS.near, 0.15)
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 def test_minibatches_end_with_a_q_that_fits():
     """Mean-field alone does not: the columns are correlated."""
     base = simulated(rows=3_000, dim=8)

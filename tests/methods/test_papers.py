@@ -69,7 +69,7 @@ def straightness(path):
     return np.linalg.norm(path[-1] - path[0]) / np.linalg.norm(np.diff(path, axis=0), axis=1).sum()
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("rate", [0.002, 0.0005])
 def test_dsvi_figure_1_the_score_function_wanders_and_the_reparameterised_path_does_not(rate, seed):

@@ -64,7 +64,7 @@ def test_tails_of_balanced_samples_are_those_of_the_pool():
     assert np.sqrt(((shares - 0.05) ** 2).mean(axis=0)).max() < 0.0035
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 def test_every_seed_draws_the_pool_in_proportion():
     u, log_weights = np.linspace(-1, 1, 20)[:, None], np.log(np.arange(1, 21.0))
     counts = sum(np.bincount(balanced(u, log_weights, 50, rng(k)), minlength=20) for k in range(200))

@@ -8,6 +8,7 @@ from scipy.stats import qmc
 from ppl.methods.numerics.fixed_noise import MOST_DIMENSIONS, sobol
 
 
+@pytest.mark.rotate
 @pytest.mark.parametrize("dim", [1, 2, 7, 33, MOST_DIMENSIONS])
 @pytest.mark.parametrize("n", [1, 2, 64, 2048])
 def test_the_points_are_those_of_scipy(n, dim):
@@ -33,7 +34,7 @@ def test_the_means_of_sets_are_uncorrelated_and_unbiased():
     assert np.abs(np.corrcoef(means.T) - np.eye(4)).max() < 4 / np.sqrt(300)
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 def test_a_fit_does_not_wait_for_all_of_scipy_stats(tmp_path):
     script = (
         "import sys, ppl; "

@@ -1,6 +1,7 @@
 """The recipe of Paisley, Blei and Jordan (2012)."""
 
 import numpy as np
+import pytest
 from regressions import simulated
 from toy_targets import correlated
 
@@ -19,6 +20,7 @@ def test_a_gaussian_is_found_exactly_since_its_control_variate_leaves_no_noise()
     assert abs(found.final_elbo) < 4 * found.final_elbo_se
 
 
+@pytest.mark.rotate
 def test_a_regression_comes_within_a_twentieth_of_a_nat():
     target = simulated(200, 4)
     family = FullRank(4)

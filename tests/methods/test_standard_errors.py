@@ -45,7 +45,7 @@ def test_the_mean_of_independent_draws():
     assert standard_errors(x) == pytest.approx(x.std(axis=0, ddof=1) / np.sqrt(1000))
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 def test_resampled_draws_contain_the_error_of_their_pool():
     """Of q = N(0, 1) and p = N(0.8, 1), 1,000 draws from a pool of 1,000."""
     rng, within, least = np.random.default_rng(3), [], []

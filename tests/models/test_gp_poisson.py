@@ -54,7 +54,7 @@ def log_integral(twin: ppl.Posterior, data: dict[str, Any], u: np.ndarray, rng: 
     return logsumexp(log_ratio) - np.log(VALUES), ratio.std() / ratio.mean() / np.sqrt(VALUES)
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 def test_the_posterior_of_the_hyperparameters_is_that_of_the_sampled_twin() -> None:
     """At the fit's own draws: there the two log densities differ by what means and sds do not show."""
     data = small_data()

@@ -31,7 +31,7 @@ def test_dimension_is_the_readmes(name: str) -> None:
     assert posterior(name).param_unc_num() == dimension_in_readme(name)
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @pytest.mark.parametrize("name", NAMES)
 def test_gradient_is_the_central_difference(name: str) -> None:
     p, rng, step = posterior(name), np.random.default_rng(4), 1e-5
@@ -65,7 +65,7 @@ FITS = [
 ]
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @pytest.mark.parametrize(("name", "algorithm", "seed", "tolerance"), FITS)
 def test_posterior_means_land_on_the_reference(name, algorithm, seed, tolerance) -> None:
     """Every mean within so many posterior standard deviations of NUTS's."""

@@ -98,7 +98,7 @@ def printed(cell):
             yield re.sub(r"<[^>]*>", " ", "".join(data[kind]))
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_it_runs_and_shows_the_outputs_of_a_run(path, tmp_path, monkeypatch):
     for needed in ("nbclient", "nbformat", "ipykernel", "matplotlib", "nutpie"):

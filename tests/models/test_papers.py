@@ -38,6 +38,7 @@ NAMES = sorted(path.stem for path in PAPERS.glob("results/*.json"))
 """Those of the experiments."""
 
 
+@pytest.mark.rotate
 def test_the_page_is_what_the_results_say():
     run("--readme", "--check")
     assert sorted(line.split()[0] for line in run("--list").splitlines()) == NAMES
@@ -53,7 +54,7 @@ def test_every_result_is_a_full_run_and_its_picture_is_there():
             assert (PAPERS / "results" / record["picture"]).exists()
 
 
-@pytest.mark.rotate(6)
+@pytest.mark.rotate
 @pytest.mark.parametrize("name", NAMES)
 def test_an_experiment_runs_at_its_small_size_or_says_what_it_lacks(name, tmp_path):
     out = run(name, "--quick", "--out", tmp_path)

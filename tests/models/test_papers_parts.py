@@ -40,6 +40,7 @@ def test_the_exact_logistic_bound_has_its_gradient_and_is_the_mean_over_draws():
     assert abs(log_p.mean() + entropy - value) < 4 * log_p.std() / np.sqrt(len(log_p))
 
 
+@pytest.mark.rotate
 def test_the_rule_ends_a_run_where_a_fit_with_stans_defaults_ends():
     from ppl import compile_model
 
@@ -143,6 +144,7 @@ def test_the_evidence_of_all_corpora_of_one_size_adds_to_one():
     assert whole == pytest.approx(1.0, rel=1e-12)
 
 
+@pytest.mark.rotate
 @pytest.mark.parametrize("b", [1.0, 15.0])
 def test_the_evidence_is_the_mean_over_the_prior_of_that_given_a_top_level(b):
     from stochastic_search.enumeration import log_evidence, log_evidence_given

@@ -24,7 +24,7 @@ PROGRAMS = {
 }
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @pytest.mark.parametrize("text", PROGRAMS.values(), ids=PROGRAMS.keys())
 def test_the_form_for_jax_has_the_same_numbers(text: str) -> None:
     model = Model(Verified(SourceText(text)))

@@ -97,7 +97,7 @@ def test_sums_are_those_of_the_loops(name: str) -> None:
     assert_same(posterior(text, data()), reference(text, data()), point())
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @pytest.mark.parametrize("name", SEPARABLE)
 @pytest.mark.parametrize("sizes", [(0, 3, 5), (4, 3, 0)], ids=["no rows", "no terms"])
 def test_sums_of_nothing(name: str, sizes: tuple[int, int, int]) -> None:
@@ -105,7 +105,7 @@ def test_sums_of_nothing(name: str, sizes: tuple[int, int, int]) -> None:
     assert_same(posterior(text, data(*sizes)), reference(text, data(*sizes)), point(*sizes[1:]))
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @pytest.mark.parametrize("name", INSEPARABLE)
 def test_other_sums_stay(name: str) -> None:
     text = inseparable(name)

@@ -162,14 +162,14 @@ def assert_same_values(posterior):
     np.testing.assert_allclose(posterior.param_constrain_draws(us[:1], Fixed()), together[:1], rtol=1e-13)
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_transformed_parameters(name):
     posterior = posterior_of(f"{HEAD} transformed parameters {{ {PROGRAMS[name]} }} model {{}}")
     assert_same_values(posterior)
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @pytest.mark.parametrize("name", [*PROGRAMS, *DRAWING])
 def test_generated_quantities(name):
     posterior = posterior_of(f"{HEAD} model {{}} generated quantities {{ {(PROGRAMS | DRAWING)[name]} }}")

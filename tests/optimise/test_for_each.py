@@ -28,7 +28,7 @@ BODIES = {
 }
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @pytest.mark.parametrize("name", BODIES)
 def test_elements_come_in_stans_order(name: str) -> None:
     body, value = BODIES[name]

@@ -116,7 +116,7 @@ def recurrences(text: str) -> int:
     return sum(isinstance(n, ir.Apply) and n.callee.name == "with_recurrence" for n in nodes)
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @pytest.mark.parametrize("name", LINEAR)
 def test_a_recurrence_is_that_of_the_loop(name: str) -> None:
     text = HEADER % LINEAR[name]
@@ -124,7 +124,7 @@ def test_a_recurrence_is_that_of_the_loop(name: str) -> None:
     assert_law(text, data(), point())
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @pytest.mark.parametrize("name", OTHER)
 def test_other_loops_stay(name: str) -> None:
     text = HEADER % OTHER[name]
@@ -156,6 +156,7 @@ def test_lists_of_different_lengths_are_refused() -> None:
         posterior(text, data()).log_density(point())
 
 
+@pytest.mark.rotate
 def test_a_gradient_takes_no_entry_of_the_tape_for_each_step() -> None:
     text = HEADER % LINEAR["a window, and the tail of a list"]
     loop, solved = (model_of(text, left).condition(data(80)) for left in (("linear-recurrences",), ()))

@@ -43,13 +43,13 @@ def library_model(file: Path) -> Case:
     return Case(f"models/{file.stem}", show_stage(file, "program", data=data), data, ())
 
 
-@pytest.mark.rotate(4)
+@pytest.mark.rotate
 @pytest.mark.parametrize("case", programs(), ids=lambda case: case.id)
 def test_passes_change_nothing(case: Case) -> None:
     hold(case if case.id in PARAMETERS_OF_ROWS else replace(case, data=few_rows(case.data)))
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @pytest.mark.parametrize("file", MODELS, ids=lambda file: file.stem)
 def test_passes_change_nothing_of_a_model(file: Path) -> None:
     hold(library_model(file))

@@ -86,7 +86,7 @@ MOVES = [
 ]
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @pytest.mark.parametrize("body, moves", MOVES)
 def test_a_declaration_moves_where_each_iteration_sets_all_before_it_reads_any(body, moves):
     text = f"""

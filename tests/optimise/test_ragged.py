@@ -104,7 +104,7 @@ def runs_at_once(text):
     return bool(called & {batching.groups_by_width, sums_of_spans, products_of_spans, log_sums_of_spans})
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @pytest.mark.parametrize(
     "parts", [*ARRAYS.values(), *LOOPS.values(), *UNCHANGED.values()], ids=[*ARRAYS, *LOOPS, *UNCHANGED]
 )
@@ -163,6 +163,7 @@ def test_a_segment_beyond_the_end_is_refused():
         found.log_density(u)
 
 
+@pytest.mark.rotate
 def test_any_segments_mean_the_same():
     """Empty, overlapping, in any order, and beside them lists of indices."""
     rng = np.random.default_rng(4)

@@ -95,7 +95,7 @@ def test_a_nest_over_all_pairs_has_an_axis_for_each_loop() -> None:
     assert [axes_of(n.value.type) for n in nodes if isinstance(n, ir.Assign)] == [("I",)]
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @pytest.mark.parametrize("body", BODIES)
 def test_axes_are_told_apart(body: str) -> None:
     """Where the inner loop is as long as a vector, longer, and shorter."""

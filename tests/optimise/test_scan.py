@@ -35,7 +35,7 @@ SCANS = {
 }
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @pytest.mark.parametrize("model", SCANS.values(), ids=SCANS)
 def test_a_scan_gives_what_the_loop_gives(model: str) -> None:
     text = PROGRAM.format(model)

@@ -28,7 +28,7 @@ def in_every_form(text: str) -> None:
             model.program(form)
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @pytest.mark.parametrize("name", TEXTS)
 def test_everyday_loops_have_their_axis_once(name: str) -> None:
     in_every_form(TEXTS[name])

@@ -16,7 +16,7 @@ from ppl.optimise.passes.vectorise_loops import vectorised
 from tests.optimise.loop_programs import DATA, HEADER, LOOPS, Loop, U
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @pytest.mark.parametrize("loop", LOOPS, ids=lambda loop: loop.id)
 def test_a_loop_means_the_same_as_arrays_and_with_a_pass_left_out(loop: Loop) -> None:
     """And many points at once what each means alone; the program is compiled once for both laws."""
@@ -25,7 +25,7 @@ def test_a_loop_means_the_same_as_arrays_and_with_a_pass_left_out(loop: Loop) ->
     assert_as_alone(Model(whole).condition(DATA), np.random.default_rng(1).normal(0.0, 0.4, (6, U.size)))
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @pytest.mark.parametrize("loop", LOOPS, ids=lambda loop: loop.id)
 def test_a_loop_goes_or_says_why_not(loop: Loop) -> None:
     notes = vectorised(forms.LOOPS.of(lowered(loop.text)))[1]
@@ -35,6 +35,7 @@ def test_a_loop_goes_or_says_why_not(loop: Loop) -> None:
         assert left in reason if left else not reason
 
 
+@pytest.mark.rotate
 @pytest.mark.parametrize(
     "body", ["vector[2] a = v * x[n];", "vector[3] a = v; a = X[n]';", "real a = x[n - 1];"]
 )
@@ -101,7 +102,7 @@ def try_bodies(number: int, trials: int, check: Callable[[str], None]) -> None:
     seed(number)(settings(max_examples=trials)(given(body=block())(check)))()
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @TRIALS
 def test_random_recurrences_mean_the_same_as_scans(trials: int) -> None:
     try_bodies(21, trials, hold_recurrence)
@@ -114,7 +115,7 @@ def hold_recurrence(body: str) -> None:
     assert_same(posterior(text, DATA), reference(text, DATA), U)
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @TRIALS
 def test_random_bodies_mean_the_same_as_arrays(trials: int) -> None:
     try_bodies(20, trials, hold_arrays)

@@ -35,7 +35,7 @@ TEXTS = {
 }
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
 def test_every_pass_leaves_a_program_that_is_well_formed(text: Callable[[], str]) -> None:
     program = lowered(text())
@@ -43,7 +43,7 @@ def test_every_pass_leaves_a_program_that_is_well_formed(text: Callable[[], str]
     every_form(Model(Variant(SourceText(""), part=program, verified=True)))
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @pytest.mark.parametrize("number", sampled(3, range(60)))
 def test_every_pass_leaves_a_generated_program_well_formed(number: int) -> None:
     test_every_pass_leaves_a_program_that_is_well_formed(lambda: generated(24, number).text)

@@ -43,7 +43,7 @@ def test_a_part_is_not_the_whole() -> None:
     assert any(isinstance(n, ir.Scatter) for n in nodes)
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 def test_the_same_program_is_the_same_text_in_every_process() -> None:
     """The order in which names are made is not that of a hash, of which each process has its own."""
     code = "import sys; from ppl import compile_model; print(compile_model(sys.argv[1]).python_source)"

@@ -63,7 +63,7 @@ def grouped_by(text: str) -> int:
     return max((len(n.args) // 2 for n in calls if n.callee.impl is batching.groups_by_width), default=0)
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @pytest.mark.parametrize(("body", "sizes"), GROUPS.values(), ids=GROUPS)
 def test_iterations_go_in_groups(body: str, sizes: int) -> None:
     text = PROGRAM.format(body)

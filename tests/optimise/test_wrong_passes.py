@@ -84,7 +84,7 @@ def notices(wrong: Posterior, plain: Posterior, points: np.ndarray) -> bool:
     return False
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: wrong.__name__)
 @pytest.mark.parametrize("case", SAMPLE, ids=lambda case: case.id)
 def test_a_wrong_pass_is_noticed(case: Case, wrong: Callable[[ir.Program], ir.Program]) -> None:

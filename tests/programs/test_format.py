@@ -119,13 +119,13 @@ def test_windows_line_ends():
     assert formatted(UNTIDY.replace("\n", "\r\n")) == TIDY
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @every("path", PROGRAMS)
 def test_only_space_changes_and_only_once(path):
     check(path.read_text())
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @every("path", PROGRAMS)
 def test_comments_stay_wherever_they_stand(path):
     check(scattered(path.read_text(), random.Random(path.stem)))
@@ -163,7 +163,7 @@ def test_lines_keep_within_a_width():
     )
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @every("path", PROGRAMS)
 def test_the_canonical_text_is_of_the_same_program(path):
     text = path.read_text()

@@ -86,6 +86,7 @@ def test_the_wrong_example_gives_the_code(page: Page, folder: Path) -> None:
     hold(page.code, text)
 
 
+@pytest.mark.rotate
 @every("page", WITH_PROGRAMS)
 def test_the_right_example_compiles(page: Page, folder: Path) -> None:
     (folder / f"{page.code}.model").write_text(page.examples["right"])

@@ -59,7 +59,7 @@ def test_removed_array_form_is_rewritten_in_the_hint() -> None:
     )
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 def test_mutated_programs_are_accepted_or_refused_inside_the_text() -> None:
     rng = random.Random(20)
     good = "data { int<lower=0> N; vector[N] y; } parameters { real mu; }\nmodel {\n  for (n in 1:N) {\n"

@@ -44,6 +44,7 @@ def chains(posterior):
     return posterior.sample(seed=3, backend="autograd", **SHORT)
 
 
+@pytest.mark.rotate
 def test_draws_are_of_the_posterior(chains):
     assert chains.draws().shape == (400, 5) and chains.draws(concat_chains=False).shape == (200, 2, 5)
     assert (chains.draws()[200:] == chains.draws(concat_chains=False)[:, 1]).all()
@@ -85,6 +86,7 @@ def test_short_chains_in_lockstep_have_the_same_files_and_diagnostics(posterior,
     assert read.config["sample_engine"] == "batch" and (read.draws == found.tables[1].rows).all()
 
 
+@pytest.mark.rotate
 def test_the_same_seed_gives_the_same_bytes_and_another_others(posterior, tmp_path, monkeypatch):
     few = {"num_chains": 2, "num_warmup": 50, "num_samples": 30, "backend": "autograd"}
     once, again = (posterior.sample(seed=3, **few) for _ in range(2))
@@ -97,7 +99,7 @@ def test_the_same_seed_gives_the_same_bytes_and_another_others(posterior, tmp_pa
     assert (other.draws_u != once.draws_u).any(axis=1).all()
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 def test_jax_draws_the_same_posterior_whatever_runs_beside(posterior, monkeypatch):
     """Its chains as threads, and one by one."""
     pytest.importorskip("jax")
@@ -108,7 +110,7 @@ def test_jax_draws_the_same_posterior_whatever_runs_beside(posterior, monkeypatc
     assert (posterior.sample(seed=3, backend="jax", **SHORT).draws() == found.draws()).all()
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 def test_draws_by_both_backends_agree_in_distribution(posterior):
     """Chains by JAX and by autograd; means within 4 of their joint standard errors, deviations within 15%."""
     pytest.importorskip("jax")
@@ -191,6 +193,7 @@ def test_the_settings_are_cmdstans_but_for_four_chains():
             assert defaults[known.path] == (1 if name == "num_chains" else known.default)
 
 
+@pytest.mark.rotate
 def test_a_fit_is_where_chains_begin_and_what_scales_them(posterior, tmp_path):
     fit = posterior.variational(seed=1, algorithm="fullrank")
     fit.save(tmp_path / "fit.json")
@@ -300,7 +303,7 @@ def test_few_draws_are_said_to_be_few():
     assert constant.level is Level.UNKNOWN
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 def test_a_funnel_diverges_and_says_so():
     funnel = ppl.compile_model(
         "parameters { real v; vector[9] x; } model { v ~ normal(0, 3); x ~ normal(0, exp(v / 2)); }"
@@ -318,6 +321,7 @@ def test_progress_is_told_by_chain(posterior):
         assert [own[-1].phase, own[-1].iteration] == [Phase.SAMPLING, 20]
 
 
+@pytest.mark.rotate
 def test_ctrl_c_keeps_the_draws_that_there_are(posterior, monkeypatch):
     monkeypatch.setattr("ppl.run.processes.can_fork", lambda: False)
     import _thread
@@ -386,7 +390,7 @@ def test_discrete_parameters_are_drawn_back():
     assert found.probabilities("z").shape == (2,) and found.most_probable("z").shape == (400,)
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @pytest.mark.parametrize("name", ["eight_schools", "logistic_regression"])
 def test_means_are_those_of_long_runs_of_stan(name):
     """Within Monte Carlo error: four standard errors of the mean, each with what its draws are worth."""

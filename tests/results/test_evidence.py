@@ -53,11 +53,13 @@ def errors(fits):
     return {name: [error(fit, known) for fit in of] for name, (known, of) in fits.items()}
 
 
+@pytest.mark.rotate("fits")
 @pytest.mark.parametrize("name", [make.__name__ for make in KNOWN])
 def test_the_evidence_is_known_within_three_standard_errors(name, errors):
     assert np.abs(errors[name]).max() < 3, errors[name]
 
 
+@pytest.mark.rotate("fits")
 def test_the_standard_errors_are_about_as_large_as_the_errors(fits):
     """Where q is not the posterior itself."""
     each = [(fit, known) for known, of in fits.values() for fit in of]
@@ -65,7 +67,7 @@ def test_the_standard_errors_are_about_as_large_as_the_errors(fits):
     assert len(found) > 20 and 0.6 < np.sqrt(np.mean(found**2)) < 1.4
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 def test_tails_heavier_than_those_of_q_are_in_the_error():
     """By the weights of q alone, with these seeds, all were too low, by 3.1 to 5.3 standard errors."""
     found = []
@@ -76,13 +78,14 @@ def test_tails_heavier_than_those_of_q_are_in_the_error():
     assert np.sqrt(np.mean(np.square(found))) < 2.5 and max(found) > 0, found
 
 
+@pytest.mark.rotate("fits")
 @pytest.mark.parametrize("name", ["mixture", "two_modes"])
 def test_moved_draws_tell_it_too(name, fits):
     for fit in fits[name][1]:
         assert fit.verdict.made == "moved" and 1e-4 < fit.log_evidence.se < 0.05
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @pytest.mark.parametrize("make", [normal_inverse_gamma, truncated, heavy_tails])
 def test_draws_moved_on_request_tell_it_too(make):
     program, data, known = make()
@@ -99,7 +102,7 @@ def test_moved_draws_tell_it_in_many_dimensions():
     assert abs(error(fit, 7.0)) < 3 and fit.log_evidence.se < 0.5
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @pytest.mark.filterwarnings("ignore::ppl.PoorFitWarning")
 def test_draws_where_the_density_is_zero_count():
     """Half of q is where the program rejects: the integral is over the other half."""
@@ -141,7 +144,7 @@ def test_a_fit_that_does_not_tell_it_says_why(settings, why):
     assert "fit_log_evidence" not in fit.provenance.entries()
 
 
-@pytest.mark.rotate(4)
+@pytest.mark.rotate
 @pytest.mark.parametrize("constant", [1e3, 1e8])
 @pytest.mark.parametrize("seed", [1, 2])
 def test_a_constant_of_the_target_is_one_of_the_evidence(seed, constant):
@@ -155,7 +158,7 @@ def test_a_constant_of_the_target_is_one_of_the_evidence(seed, constant):
     assert errors[0] == pytest.approx(errors[1], rel=0.5) and max(errors) < 0.02
 
 
-@pytest.mark.rotate(4)
+@pytest.mark.rotate
 @pytest.mark.parametrize("count", [5, 7])
 def test_orders_of_all_labels_are_counted(count):
     """Of five it was log(30) too low, with an error of 0.005: one of 119 images was found."""
@@ -164,7 +167,7 @@ def test_orders_of_all_labels_are_counted(count):
     assert fit.log_evidence.value == pytest.approx(known, abs=3 * fit.log_evidence.se + 1e-3)
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 def test_images_of_a_mode_that_may_not_all_be_found_leave_it_unknown(tmp_path, monkeypatch, capsys):
     """Labels whose parameters are declared in other ways are not seen to be labels, only their modes are."""
     program = """data { int N; vector[N] y; } parameters { vector[1] a; real b; row_vector[1] c; }
@@ -193,7 +196,7 @@ def test_images_of_a_mode_that_may_not_all_be_found_leave_it_unknown(tmp_path, m
     assert "Log evidence unknown. The posterior has images" in " ".join(capsys.readouterr().out.split())
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @pytest.mark.parametrize("suffix", [".csv", ".npz", ".nc", ".parquet"])
 def test_every_file_has_it(suffix, tmp_path):
     pytest.importorskip("arviz")

@@ -108,7 +108,7 @@ def test_more_draws_are_new_and_repeatable(fit):
     assert np.array_equal(more, fit.more(300).draws())
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 def test_init_from_values_and_from_a_file(toy, tmp_path):
     values, few = {"mu": 2.0, "tau": 3.0}, {**QUICK, "iter": 100}
     (tmp_path / "init.json").write_text(json.dumps(values))

@@ -139,7 +139,7 @@ def run(fit, tmp_path, monkeypatch, capsys):
     return ran
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 def test_the_command_has_a_row_for_each_outcome(run, fit, tmp_path):
     status, output = run("loo", "a.csv")
     assert not status and [line.split()[0] for line in output.out.splitlines()[4:8]] == ["x", "y", "w", "z"]
@@ -155,7 +155,7 @@ def test_the_command_has_a_row_for_each_outcome(run, fit, tmp_path):
     assert status == 1 and "`x` has 4 rows, `z` has 1 row." in " ".join(output.err.split())
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 def test_models_are_compared_by_each_outcome(run):
     status, output = run("compare", "a.csv", "b.csv")
     assert not status and [line for line in output.out.splitlines() if line.endswith(":")] == [

@@ -47,13 +47,13 @@ def fit(program, data=None, **settings):
     return ppl.compile_model(program).condition(data or {}).variational(**settings)
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @pytest.mark.parametrize("seed", [1, 2])
 def test_a_non_centred_hierarchical_regression_has_one_mode(seed):
     assert fit(NON_CENTRED, groups(seed), seed=seed).verdict.modes == ()
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @pytest.mark.parametrize("seed", [1, 2])
 def test_a_spike_within_a_wide_part_keeps_its_half_of_the_draws(seed):
     found = fit(SPIKE, seed=seed)
@@ -63,7 +63,7 @@ def test_a_spike_within_a_wide_part_keeps_its_half_of_the_draws(seed):
     assert np.sqrt((x[x > 0.01] ** 2).mean()) == pytest.approx(10, rel=0.15)
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @pytest.mark.parametrize("seed", [1, 2])
 def test_a_far_narrow_mode_has_its_share_of_the_draws_and_is_told_of(seed):
     found = fit(FAR, seed=seed)

@@ -86,7 +86,7 @@ def test_most_kinds_are_there(there):
     assert missing == {"prior", "groups", "loo-pit", "khat", "energy", "effects"}
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_picture_is_svg_of_its_width_and_the_same_each_time(material, kind):
     if not KINDS[kind].missing(material):
@@ -179,7 +179,7 @@ def test_large_variables_are_folded():
     assert folded(columns[:21])[0] == columns[:21]
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate("page")
 def test_the_report_begins_with_the_verdict_and_folds_its_table(material, page):
     message = material.files[0].provenance
     assert page.index(message.judgement[:30]) < page.index("<table>") < page.index("<figure>")
@@ -369,7 +369,7 @@ def test_the_prior_is_cut_off_where_it_reaches_far_beyond(files):
     assert high - low < 10 * np.ptp(material.draws.rows)
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 def test_outcomes_have_a_picture_each(files, material):
     """Replications among the draws or simulated, by any name; missing values are left out."""
     simulated = {"x": np.arange(600.0).reshape(200, 3)}
@@ -419,7 +419,7 @@ def test_a_symmetric_matrix_is_drawn_by_its_lower_triangle(files):
     assert np.array_equal(material.draws.rows, np.array([a, b, c]).T)
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_warning_leaks(files, kind):
@@ -435,7 +435,7 @@ def test_no_warning_leaks(files, kind):
             KINDS[kind].figure(material, look).draw_without_rendering()
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 def test_files_by_suffix(material, tmp_path):
     save(KINDS["elbo"].figure(material), tmp_path / "a.png")
     save(KINDS["elbo"].figure(material), tmp_path / "a.svg")
@@ -545,6 +545,7 @@ class Page(HTMLParser):
         assert self.open.pop() == tag
 
 
+@pytest.mark.rotate("page")
 def test_the_report_is_one_file_that_asks_for_nothing(page, material, there):
     parsed = Page(page)
     assert not parsed.open and "script" not in [tag for tag, _ in parsed.tags]

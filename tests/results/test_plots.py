@@ -75,6 +75,7 @@ def test_the_users_axes_hold_a_picture_of_one_panel(fit):
         fit.plot.groups()
 
 
+@pytest.mark.rotate
 def test_the_prior_stands_beside_the_posterior(fit):
     axes = fit.plot.prior("s")
     assert [line.get_label() for line in axes.lines if not line.get_label().startswith("_")] == [

@@ -31,6 +31,7 @@ def exact(model):
     return model.sbc({"N": 5}, simulations=100, draws=49, algorithm="laplace")
 
 
+@pytest.mark.rotate("exact")
 def test_draws_of_the_posterior_are_calibrated(exact):
     assert exact.ranks.shape == (100, 1) and 0 <= exact.ranks.min() <= exact.ranks.max() <= 49
     found = exact.uniformity()["m"]
@@ -38,6 +39,7 @@ def test_draws_of_the_posterior_are_calibrated(exact):
     assert exact.judgement.startswith("Calibrated") and "m " in str(exact)
 
 
+@pytest.mark.rotate
 def test_draws_of_another_posterior_are_not(model):
     off = model.sbc(
         {"N": 5}, simulations=60, draws=49, algorithm="laplace", simulator=ppl.compile_model(WIDER)
@@ -46,6 +48,7 @@ def test_draws_of_another_posterior_are_not(model):
     assert "U: the draws are too narrow" in off.judgement
 
 
+@pytest.mark.rotate("exact")
 def test_the_ranks_are_the_same_however_many_processes_share_the_work(model, exact, monkeypatch):
     few = {"simulations": 7, "draws": 49, "algorithm": "laplace"}
     monkeypatch.setattr("os.cpu_count", lambda: 3)
@@ -92,7 +95,7 @@ def test_failures_are_counted_and_left_out(tmp_path):
     assert f"{len(found.failed)} simulations failed" in found.judgement
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 def test_fits_lack_the_values_that_the_data_lack(model, monkeypatch):
     monkeypatch.setattr(processes, "can_fork", lambda: False)
     data = {"N": 5, "y": [0, None, 0, None, None]}
@@ -105,13 +108,14 @@ def test_fits_lack_the_values_that_the_data_lack(model, monkeypatch):
     assert identity(simulations, asked) != identity(simulations_of(model, {"N": 5}), asked)
 
 
+@pytest.mark.rotate
 def test_chains_can_be_calibrated(model):
     pytest.importorskip("nutpie")
     found = model.sbc({"N": 2}, simulations=4, draws=19, algorithm="nuts", backend="autograd")
     assert found.ranks.shape == (4, 1) and not found.failed
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 def test_ties_of_discrete_parameters_are_broken_at_random():
     program = """data { int N; vector[N] y; } parameters { int<lower=0, upper=1> z; real m; }
                  model { z ~ bernoulli(0.5); m ~ normal(0, 1); y ~ normal(m + 0 * z, 1); }"""
@@ -120,7 +124,7 @@ def test_ties_of_discrete_parameters_are_broken_at_random():
     assert len(set(ranks.tolist())) > 8
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @pytest.mark.parametrize("n", [50, 300])
 def test_the_test_is_right_about_uniform_ranks(n):
     rng = np.random.default_rng(1)
@@ -145,6 +149,7 @@ def test_the_method_has_the_names_and_defaults_of_the_table():
         assert parameters[name].default == known.default
 
 
+@pytest.mark.rotate("exact")
 def test_the_picture_has_a_panel_for_each_column(exact, tmp_path):
     pytest.importorskip("matplotlib")
     from ppl.results.pictures.canvas import save

@@ -67,6 +67,7 @@ def grown():
     return fit, fit.update(of_groups(20, 6, 1)).posterior
 
 
+@pytest.mark.rotate
 def test_density_is_that_of_the_program_given_all_rows():
     """Of a Gaussian likelihood the site is exact."""
     fit, new = grown()
@@ -85,6 +86,7 @@ def test_density_is_that_of_the_program_given_all_rows():
         np.testing.assert_allclose(new.log_density_gradient(u)[1], gradient, atol=1e-9)
 
 
+@pytest.mark.rotate
 def test_new_groups_end_where_the_whole_fit_does():
     fit, _ = grown()
     old, new = of_groups(60, 4), of_groups(20, 6, 1)
@@ -147,7 +149,7 @@ model { y ~ categorical(p); }
 """
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 def test_a_funnel_is_updated():
     """Effects that may all be equal: no Gaussian is near that posterior, but their prior stays as it is."""
     first, second = of_groups(30, 4, effects=np.zeros(4)), of_groups(20, 4, 1)
@@ -175,6 +177,7 @@ def precision_of_walk(n):
     return steps.T @ steps
 
 
+@pytest.mark.rotate
 @pytest.mark.parametrize(
     ("program", "data", "new", "kind", "words"),
     [

@@ -46,7 +46,7 @@ def path(posterior, tmp_path_factory):
 OF_ONE_Q = [name for name in RECIPES if name not in ("dsvi-ard", "nested", "pathfinder", "optimize")]
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @pytest.mark.parametrize("algorithm", OF_ONE_Q)
 @pytest.mark.parametrize("start", ["pathfinder", "random"])
 def test_a_fit_begins_at_the_saved_q(posterior, path, algorithm, start):
@@ -120,7 +120,7 @@ def test_more_draws_are_saved_and_read_back(posterior, path, tmp_path):
     assert again.provenance == more.provenance
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 def test_more_draws_of_chains_go_on_where_these_ended(tmp_path):
     """The variance of log sigma is trigamma((N - 1) / 2) / 4 with flat priors; the file has the chains."""
     program = "data { int N; vector[N] y; } parameters { real mu; real<lower=0> sigma; } "

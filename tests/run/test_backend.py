@@ -73,7 +73,7 @@ SETTINGS = [
 ]
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @pytest.mark.parametrize(
     "settings",
     SETTINGS,
@@ -254,7 +254,7 @@ def test_where_jax_cannot_move_draws_autograd_does() -> None:
     assert isinstance(moved, PosteriorTarget) and "a branch depends on parameters" in moved.note
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 def test_a_differential_equation_is_worth_a_compilation() -> None:
     pytest.importorskip("jax")
     program = """
@@ -309,6 +309,7 @@ model { k ~ lognormal(0, 1); s ~ exponential(1); y ~ normal(z[, 1], s); }
 """
 
 
+@pytest.mark.rotate
 def test_an_equation_is_solved_by_jax_at_each_of_few_points_and_by_numpy_at_many() -> None:
     compiled = pytest.importorskip("ppl.jax_backend.target", reason="needs jax", exc_type=ImportError)
     data = {"ts": [0.5, 1.0, 2.0], "y": [1.2, 0.8, 0.2]}
@@ -363,7 +364,7 @@ UNGROUPED = GROUPED.replace("vector[8] a;", "vector<lower=-9>[8] a;").replace(
 )
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @pytest.mark.parametrize(("program", "used"), [(GROUPED, "autograd"), (UNGROUPED, "autograd, jax")])
 def test_blocks_of_a_large_program_are_integrated_out_by_autograd(program, used, monkeypatch) -> None:
     """And where there are none, JAX takes over; each report names what computes."""

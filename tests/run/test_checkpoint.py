@@ -52,7 +52,7 @@ def journal(text=None):
     return Checkpoint(Path("never written"), every=np.inf, stages=stages)
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_a_run_stopped_anywhere_leaves_a_result_and_goes_on_to_the_same_bytes(algorithm, pytestconfig):
     """At 5 moments, at 20 with --whole."""

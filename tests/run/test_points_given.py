@@ -114,7 +114,7 @@ def test_a_field_of_a_gaussian_process_is_integrated_out_as_without_them():
     )
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 def test_counts_by_a_gaussian_process_are_drawn_by_blocks():
     fit = posterior(15).variational(seed=1)
     assert fit.verdict.made == "nested" and fit.level == "good"

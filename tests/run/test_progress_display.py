@@ -173,7 +173,7 @@ def test_every_stage_is_explained():
     assert set(PHASES) == set(Phase) and all(about.does for about in PHASES.values())
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @pytest.mark.parametrize("algorithm", sorted(set(RECIPES) - {"dsvi-ard", "nested"}))
 def test_a_run_reports_no_stage_that_is_not_in_its_plan(toy, algorithm):
     events = []

@@ -16,7 +16,7 @@ from ppl.run import driver, processes
 RECIPES = ["auto", "meanfield", "fullrank", "lowrank", "fixed-draws", "laplace", "pathfinder", "optimize"]
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 def test_the_best_of_several_runs_is_kept_and_compared(toy):
     several = variational(toy, runs=3, seed=5)
     one_by_one = [variational(toy, seed=seed) for seed in (5, 6, 7)]
@@ -27,7 +27,7 @@ def test_the_best_of_several_runs_is_kept_and_compared(toy):
     assert "Over 3 runs" in several.details and "they agree" in several.details
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @pytest.mark.parametrize("methods", [["fork"], ["spawn"]], ids=["at once", "one by one"])
 def test_every_run_reports_by_its_number(toy, monkeypatch, methods):
     monkeypatch.setattr(processes.multiprocessing, "get_all_start_methods", lambda: methods)
@@ -48,7 +48,7 @@ def at_once(monkeypatch):
     monkeypatch.delitem(sys.modules, "jax", raising=False)
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @pytest.mark.parametrize(("cores", "together"), [(1, []), (2, [2, 1]), (3, [3])])
 @pytest.mark.usefixtures("at_once")
 def test_runs_take_no_more_cores_than_they_may(toy, monkeypatch, cores, together):
@@ -118,6 +118,7 @@ def test_less_than_one_run_is_refused(toy):
         variational(toy, runs=0)
 
 
+@pytest.mark.rotate
 @pytest.mark.parametrize("algorithm", RECIPES)
 def test_a_saved_fit_of_any_recipe_comes_back_with_its_draws(toy, make_model, tmp_path, algorithm):
     fit = variational(toy, algorithm=algorithm, draws=50)
@@ -157,7 +158,7 @@ def test_the_judgement_names_the_coordinates(toy):
     assert fit.level != "good" and "most affected: mu." in fit.judgement
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @pytest.mark.usefixtures("at_once")
 def test_of_several_runs_the_draws_of_the_one_that_was_kept_are_loaded(tmp_path):
     model = ppl.compile_model(

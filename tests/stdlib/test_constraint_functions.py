@@ -1,6 +1,7 @@
 """The functions that add a log-Jacobian agree with those that do not, and with their gradient."""
 
 import numpy as np
+import pytest
 from laws.every import every
 
 from ppl.arrays import NUMPY
@@ -33,6 +34,7 @@ def test_every_map_has_its_three_functions():
     assert stems == {n.removesuffix("_unconstrain") for n in UNCONSTRAIN}
 
 
+@pytest.mark.rotate
 @every("case", CASES)
 def test_gradient(case):
     laws.LAW["gradient_is_the_difference"].check(case, str(case))

@@ -66,7 +66,7 @@ def test_every_other_record_is_multivariate():
     assert {d.name for d in UNIVARIATE} == {d.name for d in DISTRIBUTIONS if d.batch == "elementwise"}
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @every(
     "law, subject",
     [(law, s) for s in SUBJECTS for law in LAWS if law.applies(s)],

@@ -157,7 +157,7 @@ def cases() -> list:
     ]
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @pytest.mark.parametrize("name, chosen", cases())
 def test_each_row_follows_its_own_parameters(name, chosen):
     """Two settings, row by row in turn, against single calls with each."""

@@ -11,7 +11,7 @@ from ppl.testing.functions import LAWS
 CASES = list(laws.cases(dict.fromkeys([*FUNCTIONS, *OPERATORS.values()])))
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @every("case", CASES, lambda case: case.record.name)
 def test_laws(case):
     for law in LAWS:

@@ -74,7 +74,7 @@ CASES = [
 ]
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @every("case", CASES, lambda case: case.name)
 def test_of_functions(case: Case) -> None:
     f, x = joint(case)
@@ -93,7 +93,7 @@ UNIVARIATE = [
 ]
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @every("d, name, impl", UNIVARIATE, lambda case: case[0].name)
 def test_of_univariate_families(d: Distribution, name: str, impl: Any) -> None:
     sampled, real = sample_points(d, 6), real_arguments(d)
@@ -129,6 +129,7 @@ def inside(support: str, direction: np.ndarray) -> np.ndarray:
     return direction + direction.T if direction.ndim == 2 and support != "real" else direction
 
 
+@pytest.mark.rotate
 @pytest.mark.parametrize("d", MULTIVARIATE, ids=lambda d: d.name)
 def test_of_multivariate_families(d: Distribution) -> None:
     """Along three directions of all arguments together."""

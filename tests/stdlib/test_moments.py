@@ -56,6 +56,7 @@ def expected_values():
     return arrays_of(*predictive_table(posterior, np.zeros((1, 1)), 1, means=True))
 
 
+@pytest.mark.rotate
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # outside the support
 @pytest.mark.filterwarnings("error::scipy.integrate.IntegrationWarning")  # of a moment that is infinite
 @pytest.mark.parametrize("name", MOMENTS)

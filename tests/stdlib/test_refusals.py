@@ -139,6 +139,7 @@ def posterior_of(call):
     return ppl.compile_model(program).condition({})
 
 
+@pytest.mark.rotate
 @every("call, taken, refused", TABLE)
 def test_stan_takes_and_refuses(call, taken, refused):
     """Alone, with its gradient, and many points at once, where one that is refused spoils no other."""

@@ -34,7 +34,7 @@ def one_by_one(xp, reduction, x, lower, upper, *at):
     return xp.np.stack(found, axis=-1) if found else np.zeros((*x.shape[: x.ndim - 1 - len(at)], 0))
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @pytest.mark.parametrize("overlap", [spans.MOST_OVERLAP, 0])
 @pytest.mark.parametrize("most", [2**20, 9, 1])
 @pytest.mark.parametrize("ends", ENDS.values(), ids=ENDS)

@@ -98,6 +98,7 @@ def resolve(name: str, arguments: list[str]) -> str:
     return str(match.returns) if match else "no such overload"
 
 
+@pytest.mark.rotate
 def test_every_signature_resolves() -> None:
     wrong: dict[str, list[str]] = {}
     for name, arguments, returns in expanded():

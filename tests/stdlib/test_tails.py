@@ -64,7 +64,7 @@ FAR = [
 ]
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @every("name, parameters", FAR)
 def test_tails_at_far_parameters(name, parameters):
     assert_tails(FAMILY[name], parameters, middle(FAMILY[name], parameters), ends)

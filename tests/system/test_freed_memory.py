@@ -29,7 +29,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="how freed memory is kept is glibc's affair")
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 def test_fresh_pages_are_few_once_a_model_has_its_data():
     def faults(how: str) -> int:
         ran = subprocess.run([sys.executable, "-c", CHURN, how], capture_output=True, text=True, check=True)
@@ -75,6 +75,7 @@ libc.malloc_stats()
 """
 
 
+@pytest.mark.rotate
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="heaps of threads are glibc's affair")
 def test_threads_share_heaps_once_a_model_has_its_data():
     def heaps(how: str) -> int:

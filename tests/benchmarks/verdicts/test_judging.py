@@ -107,6 +107,7 @@ def exact_draws(name: str, n: int, rng: np.random.Generator) -> dict[str, np.nda
     raise KeyError(name)
 
 
+@pytest.mark.rotate
 @pytest.mark.parametrize(
     "name",
     [
@@ -130,7 +131,7 @@ def test_draws_of_a_law_made_to_fail_are_right(name: str):
     assert alarms <= 4  # 1 is expected
 
 
-@pytest.mark.rotate(4)
+@pytest.mark.rotate
 @pytest.mark.parametrize(
     "group, name",
     [(g, n) for g in ("made-to-fail", "simulated", "latent", "held-out") for n in GROUPS[g].names],

@@ -36,7 +36,7 @@ def test_polynomial_weights_grow_as_the_power_says():
     np.testing.assert_allclose(weights / weights[0], np.arange(1, 41))
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 def test_an_averaged_fit_is_nearer_than_the_last_iterate():
     target = correlated(3)
     sd = np.sqrt(np.diag(target.covariance))

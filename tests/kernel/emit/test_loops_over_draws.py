@@ -59,7 +59,7 @@ def data() -> dict[str, object]:
     }
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @pytest.mark.parametrize("statement", [s.strip() for s in OF_ONE_ROW.split(";")])
 def test_many_draws_of_a_loop_are_those_of_one(statement: str) -> None:
     body = f"t ~ gamma(2, 2); for (g in 1:G) {{ {statement}; }}"

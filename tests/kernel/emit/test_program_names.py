@@ -126,7 +126,7 @@ PLACES = [
 ]
 
 
-@pytest.mark.rotate(4)
+@pytest.mark.rotate
 @every("role, name", PLACES, lambda place: place[0])
 def test_any_name_will_do(role: str, name: str) -> None:
     if is_reserved(name):

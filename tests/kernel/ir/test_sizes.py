@@ -129,7 +129,7 @@ UNKNOWN_SIZES = [
 ]
 
 
-@pytest.mark.rotate(4)
+@pytest.mark.rotate
 @pytest.mark.parametrize("case", UNKNOWN_SIZES, ids=lambda case: case[1])
 @pytest.mark.parametrize("size", [1, 4, 3])
 def test_sizes_that_are_not_declared_are_compared_too(case, size):

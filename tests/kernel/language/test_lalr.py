@@ -47,6 +47,7 @@ def place(child):
     return (str(child), child.start, child.end) if isinstance(child, Token) else child
 
 
+@pytest.mark.rotate
 @every("path", PROGRAMS)
 def test_trees_of_programs(path):
     text = path.read_text()

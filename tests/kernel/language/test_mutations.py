@@ -94,7 +94,7 @@ def assert_inside(error: ModelError, text: str) -> None:
         assert each.message and "Traceback" not in str(each) and "Token(" not in str(each)
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @TRIED
 @given(mutated_programs())
 def test_mutated_program(mutant: tuple[str, Path]) -> None:
@@ -139,7 +139,7 @@ def mutated_data(draw: st.DrawFn) -> tuple[Path, dict[str, Any]]:
 MODELS: dict[Path, ppl.Model] = {}
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @TRIED
 @given(mutated_data())
 def test_mutated_data(mutant: tuple[Path, dict[str, Any]]) -> None:

@@ -153,7 +153,7 @@ def test_dangling_else_belongs_to_the_nearest_if() -> None:
     assert outer.otherwise is None and outer.then.otherwise is not None
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 def test_deep_nesting_is_refused_not_crashed() -> None:
     deep = 50_000
     for text in ("(" * deep + "1" + ")" * deep + "'" * deep, "-" * deep + "1", "1" + " + 1" * deep):

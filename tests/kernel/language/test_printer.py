@@ -132,6 +132,7 @@ def shape(node: object) -> object:
     return tuple(map(shape, node)) if isinstance(node, tuple) else node
 
 
+@pytest.mark.rotate
 @settings(max_examples=300, deadline=None)
 @given(st.recursive(names | numbers, larger, max_leaves=12))
 def test_any_expression_comes_back(tree: ast.Expr) -> None:

@@ -101,6 +101,7 @@ def test_the_density_in_coordinates_of_funnels():
     np.testing.assert_allclose(found, target.log_densities(inside.outside(at)[0]) + change, atol=1e-5)
 
 
+@pytest.mark.rotate
 def test_chains_that_begin_outside_enter_the_neck_and_tell_the_evidence():
     """Without its coordinates they had 3 to 5% of their positions in the neck, which has 7%. The evidence is
     short by what is missing of the neck, some 0.004 nats, which its standard error has to cover."""

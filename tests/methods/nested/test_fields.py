@@ -519,7 +519,7 @@ def test_where_draws_of_the_field_tell_little_there_are_none_by_fields(monkeypat
         fit(CountsOfWalk(COUNTS), Settings(seed=4, algorithm="nested"))
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 def test_auto_integrates_a_chain_out():
     target = Level(Y)
     result = fit(target, Settings(seed=1, draws=2000))
@@ -535,7 +535,7 @@ def test_auto_integrates_a_chain_out():
     assert result.draws_u[:, 0].std() == pytest.approx(sd, rel=0.06)
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 def test_the_same_seed_gives_the_same_draws():
     one, two = (fit(CountsOfWalk(COUNTS), Settings(seed=4, algorithm="nested")) for _ in range(2))
     np.testing.assert_array_equal(one.draws_u, two.draws_u)

@@ -115,7 +115,7 @@ def test_words_hold_the_bits_of_each_coordinate(count):
     assert [sum(int(word).bit_count() for word in row) for row in found] == bits.sum(axis=0).tolist()
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @pytest.mark.parametrize("dim", [900, 4001, 12_000])
 def test_a_long_chain_is_a_field(dim):
     target = Normal(with_hubs(chain(dim), dim, dim))

@@ -146,7 +146,7 @@ def test_of_few_coordinates_a_third_mixture_is_tried_whatever_it_seems_to_take(c
     assert drawn(peak, mixture, own, 2048, rng(), most=-1).n >= fewest
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @pytest.mark.parametrize("columns, groups", [(COLUMNS, GROUPS), (40, 90)])
 def test_auto_integrates_the_groups_out(columns, groups):
     toy = target(columns, groups)
@@ -178,6 +178,7 @@ def divergence(covariance):
     return 0.5 * (np.trace(ratio) - len(SPREAD) - np.linalg.slogdet(ratio)[1])
 
 
+@pytest.mark.rotate
 def test_draws_that_take_more_gradients_than_chains_are_left_to_these(monkeypatch):
     assert fit(target(), Settings(algorithm="auto")).verdict.made is DrawSource.NESTED
     monkeypatch.setattr(blocks, "MOST_DRAWN_GRADIENTS", -1)
@@ -185,6 +186,7 @@ def test_draws_that_take_more_gradients_than_chains_are_left_to_these(monkeypatc
     assert fit(target(), Settings(algorithm="nested")).verdict.made is DrawSource.NESTED
 
 
+@pytest.mark.rotate
 def test_draws_of_which_few_count_are_left_to_chains_before_all_are_made(monkeypatch):
     made = list[int]()
 

@@ -399,7 +399,7 @@ class Ring(Groups):
         return value - 0.5 * (steps**2).sum(axis=1), gradient
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @pytest.mark.parametrize("count", [4094, 5000])
 def test_no_blocks_are_claimed_of_many_groups_that_meet_their_neighbours(count):
     assert not isinstance(found(Ring(rng().normal(size=count))), Structure)
@@ -669,7 +669,7 @@ def test_draws_of_wide_normal_blocks_are_exact(width):
     np.testing.assert_allclose(off, 0.0, atol=1e-5)
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @pytest.mark.parametrize(("width", "sd"), [(4, 0.3), (5, 0.35)])
 def test_weights_of_draws_of_wide_blocks_are_their_marginal(width, sd):
     target, outer = Turned(width, 9), np.repeat([[0.0], [-1.0]], 300, axis=0)
@@ -797,7 +797,7 @@ def test_by_name_it_says_why_it_does_not_apply(target):
         fit(target, Settings(algorithm="nested"))
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 def test_draws_that_do_not_fit_into_memory_are_refused(monkeypatch):
     monkeypatch.setattr("ppl.memory.limits", lambda: iter([1 << 20]))
     with pytest.raises(InferenceError, match="draws by blocks of 2 x 2048 x 5002 numbers needs"):
@@ -913,7 +913,7 @@ def test_points_of_positive_weight_are_those_of_all_parts():
     np.testing.assert_array_equal(positive, [True, False, True, False, True])
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_draws_cover_the_tail_where_a_scale_is_next_to_nothing(seed):
     """With one seed of three the weights are uneven, and chains begin at the draws."""
@@ -923,7 +923,7 @@ def test_draws_cover_the_tail_where_a_scale_is_next_to_nothing(seed):
     assert (mu.mean(), mu.std()) == (pytest.approx(-2.17, abs=0.06), pytest.approx(0.56, abs=0.06))
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 def test_blocks_are_drawn_whose_density_ends_abruptly_far_within_the_sds_of_their_modes():
     """At the mode a polynomial over the effect of a zero has slopes of -exp(10), which told it nothing."""
     target = RareCounts()
@@ -971,6 +971,7 @@ class BinaryPairs(Target):
         return mean, math.sqrt(shares @ (ts - mean) ** 2)
 
 
+@pytest.mark.rotate
 def test_groups_are_integrated_out_where_laplace_is_wrong_about_their_marginal():
     target = BinaryPairs(np.array([0.0] * 17 + [1.0] * 12 + [2.0] * 11))
     result = fit(target, Settings(seed=2))

@@ -32,7 +32,7 @@ SHORT = {
 }
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @pytest.mark.parametrize(("algorithm", "estimator"), list(product(STEPPING, ESTIMATORS)))
 def test_any_combination_runs(algorithm, estimator, pytestconfig):
     """Each step rule with one stopping rule, which differs between the cases; with all of them by --whole."""
@@ -59,7 +59,7 @@ def _elbo_at_the_start(family):
     return estimate_elbo(TARGET, family, family.start(OFF), 200, np.random.default_rng(0)).value
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @pytest.mark.parametrize(("algorithm", "noise"), list(product((*STEPPING, "ssvb", "fixed-draws"), STANDARDS)))
 def test_any_noise_runs(algorithm, noise):
     chosen = Settings(algorithm=algorithm, noise=noise, **SHORT)

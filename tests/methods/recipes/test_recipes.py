@@ -98,6 +98,7 @@ def strongly_correlated():
     return Gaussian(np.arange(6.0), 0.05 * np.eye(6) + 0.95)
 
 
+@pytest.mark.rotate
 def test_mean_field_steps_up_to_full_rank_where_it_does_not_fit_and_says_so():
     result = fit(strongly_correlated(), settings(upgrade=True, eta=0.1))
     assert isinstance(result.family, FullRank) and "Mean-field does not fit" in " ".join(result.notes)
@@ -107,6 +108,7 @@ def test_mean_field_steps_up_to_full_rank_where_it_does_not_fit_and_says_so():
     assert isinstance(plain.family, MeanField) and plain.verdict.level is Level.POOR
 
 
+@pytest.mark.rotate
 @pytest.mark.parametrize("move, how", [(True, "HMC chains started at q"), (None, "a mixture of Gaussians")])
 def test_draws_that_mean_field_cannot_give_are_moved_or_of_a_mixture_and_said_to_be(move, how):
     target = strongly_correlated()
@@ -121,6 +123,7 @@ def test_draws_that_mean_field_cannot_give_are_moved_or_of_a_mixture_and_said_to
     np.testing.assert_allclose(result.log_p, [target.log_density(u) for u in result.draws_u])
 
 
+@pytest.mark.rotate
 def test_where_the_weights_are_enough_draws_are_resampled():
     result = fit(Quartic(np.zeros(2)), settings("fullrank", correct=True))
     assert result.verdict.made is DrawSource.RESAMPLED and result.verdict.level is Level.GOOD
@@ -156,7 +159,7 @@ def quick(algorithm="auto", **more):
     return settings(algorithm, eta=0.1, iter=100, **more)
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 def test_the_switches_do_what_they_say():
     made = {
         (resample, move): fit(Banana(), quick(resample=resample, move=move)).verdict.made
@@ -197,6 +200,7 @@ def test_a_posterior_that_mean_field_fits_stays_mean_field():
     assert isinstance(result.family, MeanField) and result.verdict.level is Level.GOOD
 
 
+@pytest.mark.rotate
 def test_a_gaussian_posterior_takes_no_step():
     """The Gaussian at the start is weighed first; a step size says that steps are wanted."""
     result = fit(strongly_correlated(), settings())

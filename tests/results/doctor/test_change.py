@@ -228,7 +228,7 @@ KINDS = (
 )
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @pytest.mark.parametrize("kind", KINDS.split(", "))
 def test_a_finding_is_gone_after_its_change(kind):
     text, data = text_of(kind)
@@ -238,7 +238,7 @@ def test_a_finding_is_gone_after_its_change(kind):
     assert ppl.compile_model(found.source.text).condition(data)
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @pytest.mark.parametrize(("codes", "applied", "left"), [
     ((), ["PPL028"], ""), (("PPL025",), ["PPL025"], "--codes omits it"),
 ])  # fmt: skip
@@ -250,7 +250,7 @@ def test_one_change_for_all_findings_is_preferred(codes, applied, left):
     assert [f.code for f in found.applied] == applied and left in " ".join(found.left)
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 def test_causes_of_a_finding_have_to_go():
     program = PROGRAMS["normal, mean"]
     source, data = SourceText(program.text("wrong family")), program.data("wrong family", 1)

@@ -144,6 +144,7 @@ def test_a_check_of_rows_fires_on_what_it_is_for_and_names_the_line(check):
         assert found.reference.observed > np.quantile(found.reference.replicated, 0.99)
 
 
+@pytest.mark.rotate
 @pytest.mark.parametrize("distribution", ["normal", "poisson", "poisson_log", "binomial", "exponential"])
 @pytest.mark.parametrize("at", ["", "[n]"])
 def test_what_to_write_is_stan(distribution, at):

@@ -57,12 +57,14 @@ def model():
     return ppl.compile_model(PROGRAM)
 
 
+@pytest.mark.rotate
 def test_a_model_that_suits_the_data_has_no_finding(model):
     found = model.condition(data(0.0)).variational(seed=1).doctor()
     assert found.findings == () and found.outcomes == ("y",) and not found.notes
     assert "No findings" in str(found)
 
 
+@pytest.mark.rotate
 def test_a_group_that_the_program_does_not_declare_is_found(model, tmp_path):
     rows = data(1.5)
     rows["The clinic"] = rows.pop("clinic")  # a program calls this column the_clinic
@@ -78,7 +80,7 @@ def test_a_group_that_the_program_does_not_declare_is_found(model, tmp_path):
     assert paths[0].name == "PPL024.svg" and "residuals between groups of the_clinic" in paths[0].read_text()
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 def test_chains_are_examined_too(model):
     pytest.importorskip("nutpie")
     chains = model.condition(data(1.5)).sample(
@@ -110,7 +112,7 @@ def test_draws_without_replications_are_left_out():
     assert all(np.isfinite(f.p) for f in found.findings)
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 def test_the_command_reads_a_fit_and_says_the_same(model, tmp_path, capsys, monkeypatch):
     import json
 
@@ -142,7 +144,7 @@ def test_what_the_page_shows_is_found(tmp_path, monkeypatch, capsys):
     assert " ".join(shown.split()) in " ".join(output.split())
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 def test_only_a_mean_field_fit_loses_dependence(model):
     given = data(0.0)
     for shift, algorithm, codes in ((0, "meanfield", ()), (3, "meanfield", ("PPL037",)), (3, "auto", ())):
@@ -153,7 +155,7 @@ def test_only_a_mean_field_fit_loses_dependence(model):
         assert not codes or (found[0].span.line == 7 and "-0.9" in found[0].message)
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 def test_each_outcome_is_examined_by_itself():
     """The outlier is one of y; a missing value of z changes no check but those that simulate the prior."""
     program = PROGRAM.replace("vector[N] y;", "vector[N] y;\n  vector[N] z;").replace(

@@ -308,7 +308,7 @@ def draw_arguments(name, args):
     return [*params, int(np.sum(args[0]))] if "multinomial" in name else params
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @pytest.mark.parametrize("name", [name for name in LEADING if FAMILIES[name].rng is not None])
 def test_draws_have_mean_score_zero(name):
     """E[d log p(y | theta) / d theta] = 0 under y ~ p(y | theta)."""

@@ -71,7 +71,7 @@ def test_a_draw_is_solved_as_if_it_were_alone(method) -> None:
     assert solved(method).states[1] == pytest.approx(alone.states[0], rel=1e-12)
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @pytest.mark.parametrize("method", METHODS, ids=lambda m: type(m).__name__)
 def test_adjoints_are_finite_differences(method) -> None:
     g, rates, h = np.random.default_rng(1).standard_normal((2, 3, 2)), np.array([1.0, 2.0]), 1e-5
@@ -101,6 +101,7 @@ def test_radau_integrates_polynomials_exactly() -> None:
     assert radau.a @ radau.nodes[:, None] ** low == pytest.approx(to_nodes, abs=1e-13)
 
 
+@pytest.mark.rotate
 def test_stiff_equations_are_left_to_the_implicit_method() -> None:
     """Two speeds, a million apart: the explicit method gives up where 200 steps do not do."""
     a = np.array([[1.0, 0.0], [-1.0, 1e6]])

@@ -30,6 +30,7 @@ def test_there_are_seven() -> None:
     assert len(NAMES) == 7
 
 
+@pytest.mark.rotate
 @pytest.mark.parametrize("name", NAMES)
 def test_density_and_gradient_are_those_of_the_sum_by_hand(name: str) -> None:
     discrete, by_hand = posteriors(name)
@@ -62,7 +63,7 @@ def test_a_product_with_a_discrete_zero_is_printed_as_zero() -> None:
     assert "bernoulli_lpmf(y[i, t] | alive_place - 1 == 0 ? 0 : (alive_place - 1) * p[t - 1])" in text
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @pytest.mark.parametrize("name", NAMES)
 def test_the_plan_begins_with_how_they_are_summed_out(name: str) -> None:
     plan = show_stage(MODELS / name / f"{name}.model", "plan")
@@ -70,7 +71,7 @@ def test_the_plan_begins_with_how_they_are_summed_out(name: str) -> None:
     assert "largest table" in plan
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @pytest.mark.parametrize("name", NAMES)
 def test_probabilities_sum_to_one_and_fit_the_draws(name: str) -> None:
     posterior, _ = posteriors(name)

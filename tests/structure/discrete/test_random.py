@@ -14,7 +14,7 @@ from tests.structure.discrete.random_programs import random_program
 SEEDS, EVERY = range(32), 4
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @pytest.mark.parametrize("seed", sampled(EVERY, SEEDS))
 def test_a_random_program_is_the_sum_over_every_configuration(seed: int) -> None:
     hold(*random_program(seed), seed=seed, draws=2000)

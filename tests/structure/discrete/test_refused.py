@@ -103,6 +103,7 @@ REFUSED: dict[str, tuple[str, str, dict[str, Any]]] = {
 }
 
 
+@pytest.mark.rotate
 @pytest.mark.parametrize("name", REFUSED)
 def test_it_is_refused_with_its_code_and_place(name: str) -> None:
     code, text, data = REFUSED[name]

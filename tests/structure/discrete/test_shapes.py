@@ -284,13 +284,13 @@ PROGRAMS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-@pytest.mark.rotate(4)
+@pytest.mark.rotate
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_it_is_the_sum_over_every_configuration(name: str) -> None:
     hold(*PROGRAMS[name])
 
 
-@pytest.mark.rotate(4)
+@pytest.mark.rotate
 @pytest.mark.parametrize(
     "name", ["mixture, vectorised", "chain", "many chains of several lengths", "groups and their members"]
 )
@@ -307,7 +307,7 @@ def test_the_same_under_jax(name: str) -> None:
     np.testing.assert_allclose(gradient, slopes, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_the_program_with_the_sum_is_a_program(name: str) -> None:
     """Printed and compiled again it has the same density, and no int among its parameters."""

@@ -26,7 +26,7 @@ def drawn(found, name, data=None, n=N):
 Y = "y ~ normal(0, 1);"
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @pytest.mark.parametrize(
     ("parameters", "statements", "name", "mean", "sd"),
     [
@@ -67,7 +67,7 @@ def test_a_parameter_is_drawn_from_its_prior(parameters, statements, name, mean,
         assert found.std(axis=0) == pytest.approx(np.broadcast_to(sd, shape), rel=0.12)
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @pytest.mark.parametrize(
     ("parameters", "statements", "inside"),
     [
@@ -124,6 +124,7 @@ def test_a_simulation_is_known_by_its_number_and_the_seed():
     assert simulations.draw(3, 2)["m"] != simulations.draw(3, 1)["m"]
 
 
+@pytest.mark.rotate
 def test_discrete_data_and_parameters_are_integers():
     found = ppl.compile_model(
         "data { int N; array[N] int k; } parameters { real<lower=0> r; int<lower=1, upper=3> z; } "

@@ -186,6 +186,7 @@ SERIES = {
 }
 
 
+@pytest.mark.rotate
 @pytest.mark.parametrize("form", ["loop", "vectorised", pytest.param("local", marks=pytest.mark.whole)])
 def test_a_series_follows_its_last_known_values(form):
     program = "data { int T; vector[T] y; } parameters { real a; real b; real<lower=0> s; } model { LAW }"
@@ -245,6 +246,7 @@ def test_new_groups_follow_their_predictor_and_rows_that_are_given():
         at(GROUPS, data, {"N": 1, "g": [3]}, point)
 
 
+@pytest.mark.rotate
 def test_one_of_several_outcomes_is_given():
     """z is normal(2, sqrt(1/2)) given a = 3; z2 > 0 follows b2 = 1."""
     program = """
@@ -340,7 +342,7 @@ class Shifted(Target):
         return self.log_density_gradients(us)[0]
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 def test_moves_draw_from_each_target_and_say_when_they_do_not_settle():
     """Targets of other means; and one that no move leaves."""
     rng = np.random.default_rng(1)

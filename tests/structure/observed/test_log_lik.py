@@ -58,7 +58,7 @@ def test_it_is_what_programs_write_themselves(path):
         assert row == pytest.approx(own, rel=1e-10, abs=1e-10)
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda p: f"{p.parent.name}-{p.stem}")
 def test_what_is_left_of_the_target_does_not_depend_on_the_outcomes(path):
     """The log density less the terms of all rows is the prior, the same for other outcomes."""
@@ -115,6 +115,7 @@ LEFT = stats.norm.logcdf(0, M, S)
 HALF = NORMAL + np.log(0.5)
 
 
+@pytest.mark.rotate
 @pytest.mark.parametrize(
     ("statements", "expected"),
     [

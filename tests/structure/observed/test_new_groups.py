@@ -138,6 +138,7 @@ def of_scale(e, old, scale):
     return (1.5 * e[0] + scale * e[1:6])[g - 1]
 
 
+@pytest.mark.rotate
 def test_effects_of_new_groups_follow_draws_of_their_scale():
     program = HEAD.format("", "real mu; real<lower=0> tau; vector[J] a;")
     program += LAW.format("mu ~ normal(0, 1.5); tau ~ exponential(1); a ~ normal(mu, tau);", "a[g]")
@@ -156,7 +157,7 @@ def test_effects_of_new_groups_follow_draws_of_their_scale():
         assert stats.kstest(found[:, k], cdf).statistic < 0.03, k
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @pytest.mark.parametrize(
     "bounds, prior, low",
     [

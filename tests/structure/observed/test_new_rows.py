@@ -65,7 +65,7 @@ U = [10, np.log(2), 1, -1, np.log(1), np.log(2), 0, 0, 0, 0, 100, 100]
 """z = 1, -1, so that theta = 12, 8; w = 6, 7; c = 0; e = 100 in the rows of the fit."""
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 def test_new_groups_have_effects_from_their_own_prior():
     new = {"N": 4, "J": 3, "g": [1, 2, 3, 3], "x": [0, 1, 0, 1]}
     found = at(GROUPS, TWO, new, U)["y"]

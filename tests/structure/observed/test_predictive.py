@@ -78,7 +78,7 @@ NORMAL = ([0.5] * 6, [1.0] * 6)
 WALK = np.sqrt([1, *(1 + 0.25 * np.arange(1, 6))])
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @pytest.mark.parametrize(
     ("statements", "name", "mean", "sd"),
     [

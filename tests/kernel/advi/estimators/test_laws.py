@@ -21,7 +21,7 @@ def gaussian_elbo(target, family, params):
     return target.shift - 0.5 * (quadratic + log_det) + family.entropy(params)
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @pytest.mark.parametrize("family_name", FAMILIES)
 @pytest.mark.parametrize("estimator", ESTIMATORS.values(), ids=ESTIMATORS)
 def test_unbiased_against_the_closed_form(estimator, family_name):
@@ -34,7 +34,7 @@ def test_unbiased_against_the_closed_form(estimator, family_name):
     assert np.all(np.abs(estimates.mean(axis=0) - exact) < 4.5 * se + 1e-6)
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @pytest.mark.parametrize("estimator", ESTIMATORS.values(), ids=ESTIMATORS)
 def test_unbiased_where_the_target_is_not_gaussian(estimator):
     """The mean-field ELBO of a quartic is in closed form: E u^4 = m^4 + 6 m^2 s^2 + 3 s^4."""

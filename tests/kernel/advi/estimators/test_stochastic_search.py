@@ -93,7 +93,7 @@ def test_both_together_save_a_hundredfold_where_the_classes_are_separable():
     assert saving(target, FullRank(target.dim), both, n=20_000) > 100
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 def test_a_quadratic_control_leaves_the_gradient_unbiased():
     target, family = simulated(40, 3), FullRank(3)
     params = params_of(family, 3)

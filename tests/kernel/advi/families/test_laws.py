@@ -121,7 +121,7 @@ class Itself(Target):
         return self.log_density(u), self.family.score(self.params, u[None])[0]
 
 
-@pytest.mark.rotate(5)
+@pytest.mark.rotate
 def test_every_member_is_its_own_optimum(family, params):
     """At q = p the path gradient of log p - log q is zero draw by draw, and the ELBO is zero."""
     target = Itself(family, params)
@@ -139,7 +139,7 @@ def test_no_method_changes_params(family, params):
     np.testing.assert_array_equal(params, before)
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate
 @pytest.mark.parametrize("name", FAMILIES)
 def test_recovers_a_gaussian_that_it_contains(name, monkeypatch):
     family = FAMILIES[name](DIM)

@@ -31,6 +31,7 @@ def test_dowg_does_not_care_about_the_scale_of_the_objective():
         assert np.abs(params).max() < 0.05
 
 
+@pytest.mark.rotate
 @pytest.mark.parametrize("condition", [1.0, 10.0, 100.0])
 @pytest.mark.parametrize("name", STEPS)
 def test_finds_the_top_of_a_noisy_quadratic(name, condition):
