@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from ppl.kernel.advi.target import Target
-from ppl.methods.correct.bridge import gaussians_at, of_weighted
+from ppl.methods.correct.bridge import fitted, gaussian_at, of_weighted
 from ppl.methods.correct.bridge_sampling import bridge_sampling
 from ppl.methods.correct.evidence import Densities, Estimates, Evidence, defended, of_weights
 from ppl.methods.diagnose.psis import psis, weighted_draws_of
@@ -105,9 +105,9 @@ def test_smoothing_is_of_the_tail_alone():
 def test_a_gaussian_at_each_mode_with_points_enough():
     u = np.random.default_rng(4).normal(size=(100, 3))
     u[50:] += 9
-    found = gaussians_at(u, np.repeat([0, 2], [50, 50]))
+    found = fitted(u, np.repeat([0, 2], [50, 50]), gaussian_at)
     assert len(found.parts) == 2 and found.parts[1].mean == pytest.approx(u[50:].mean(axis=0))
-    assert gaussians_at(u[:3], np.zeros(3, dtype=int)) is None
+    assert fitted(u[:3], np.zeros(3, dtype=int), gaussian_at) is None
 
 
 def test_the_evidence_is_that_of_both_estimates_by_their_precision():

@@ -20,19 +20,25 @@ def fixed_noise(n: int, dim: int, rng: np.random.Generator, sets: int = 1) -> Fl
 
     n is a power of two. With too few points to whiten, each coordinate is only scaled to variance 1.
     """
-    if dim <= MOST_DIMENSIONS:
-        z = _normal(sobol(n, dim, rng, sets))
-    elif dim <= stats.qmc.Sobol.MAXDIM:
-        z = _normal(np.concatenate([stats.qmc.Sobol(dim, seed=rng).random(n) for _ in range(sets)]))
-    else:
-        z = rng.standard_normal((sets * n, dim))
-    z = z.reshape(sets, n, dim)
+    z = quasi_random(n, dim, rng, sets).reshape(sets, n, dim)
     z = z - z.mean(axis=1, keepdims=True)
     if n <= 2 * dim:
         white = z / z.std(axis=1, keepdims=True)
     else:
         white = z @ np.linalg.inv(np.linalg.cholesky(z.mT @ z / n)).mT
     return np.asarray(white.reshape(-1, dim))
+
+
+def quasi_random(n: int, dim: int, rng: np.random.Generator, sets: int = 1) -> Floats:
+    """Standard normal points (sets * n, dim) from scrambled Sobol sequences: each is a draw of the normal.
+
+    n is a power of two. In more dimensions than SciPy has sequences for they are independent.
+    """
+    if dim <= MOST_DIMENSIONS:
+        return _normal(sobol(n, dim, rng, sets))
+    if dim <= stats.qmc.Sobol.MAXDIM:
+        return _normal(np.concatenate([stats.qmc.Sobol(dim, seed=rng).random(n) for _ in range(sets)]))
+    return rng.standard_normal((sets * n, dim))
 
 
 def _normal(points: Floats) -> Floats:
