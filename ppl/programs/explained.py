@@ -8,7 +8,7 @@ from ppl.errors import MOST_ERRORS, ModelError
 from ppl.kernel.language import ast, lalr, parser
 from ppl.kernel.language.include import Expanded, expand
 from ppl.kernel.language.parser import Parsed, build
-from ppl.programs.recovery import mend
+from ppl.programs.recovery import mend, without_earlier
 from ppl.programs.syntax_errors import explain
 from ppl.programs.syntax_stop import Stop, blanked
 from ppl.source import SourceText
@@ -49,6 +49,7 @@ def read_on(text: Expanded, refusal: lalr.Refusal) -> Parsed:
         reached, lost = stop.offset, lost | mended.lost
         text = text.with_text(blanked(mended.text, strings=False))
         try:
+            lalr.parse(without_earlier(text.text, stop), lambda *_: None)
             built = build(text)
         except lalr.Refusal as next_one:
             refusal = next_one

@@ -17,6 +17,7 @@ SIGN = re.compile(r"[()\[\]{};]")
 OPENS_BLOCK = re.compile(r"([;{})]|\b(else|do|repeat|functions|data|parameters|model|quantities))\s*\Z")
 HEADER = re.compile(r"\s*(?:else\s+)?(?P<word>for|while|if|do|repeat)\b\s*(?P<open>\()?")
 WORD = re.compile(r"[A-Za-z]\w*")
+ELSE = re.compile(r"\s*else\b")
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,25 @@ def without(stop: Stop, start: int, end: int, instead: str = "") -> Mended:
     return Mended(text[:start] + blank + text[end:], frozenset(WORD.findall(taken)))
 
 
+def without_earlier(text: str, stop: Stop) -> str:
+    """The text with blanks for the statements before that with the mistake, in each block around it.
+
+    The parser passes over blanks at once: the time to the next mistake does not grow with what lies before.
+    """
+    code, pieces, done = blanked(text), list[str](), 0
+    block = None
+    for sign, offset in [*stop.open, ("", stop.offset)]:
+        if block is not None:
+            start = statement_start(code, block, offset)
+            if not ELSE.match(code, start):
+                pieces += text[done : block + 1], " " * (start - block - 1)
+                done = start
+        if sign != "{" or not opens_block(code, offset):
+            break
+        block = offset
+    return "".join((*pieces, text[done:]))
+
+
 # --- What to take out ----------------------------------------------------------------------------
 
 
@@ -101,7 +121,7 @@ def statement(code: str, block: int, stop: Stop, rule: Rule) -> Mended:
             end = head
     if header and (code.startswith("{", end) or (header["open"] and stop.offset < end <= head)):
         return without(stop, header.start("word"), end, "if(1)" if header["word"] == "if" else "while(1)")
-    orphan = re.compile(r"\s*else\b").match(code, end) if re.match(r"\s*(if|else)\b", code[start:]) else None
+    orphan = ELSE.match(code, end) if re.match(r"\s*(if|else)\b", code[start:]) else None
     return without(stop, start, orphan.end() if orphan else end)
 
 

@@ -1,10 +1,12 @@
 """One run reports every independent error, each once, and nothing that only follows from another."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ppl.errors import ModelError
+from ppl.kernel.language import lalr
 from ppl.programs.checked import analyse
 from ppl.source import SourceText
 
@@ -120,6 +122,30 @@ def test_at_most_twenty_errors() -> None:
 def test_the_text_of_the_error_holds_them_all() -> None:
     first, second = errors(in_model("target += b;", "target += c;"))
     assert str(first) == f"{first.describe()}\n\n{second.describe()}"
+
+
+def test_what_lies_before_a_mistake_is_read_no_more_often_for_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    reduced, count = lalr.reduced, 0
+
+    def counted(*read: Any) -> Any:
+        nonlocal count
+        count += 1
+        return reduced(*read)
+
+    def work(right: int, wrong: int) -> int:
+        nonlocal count
+        count = 0
+        inner = ["for (k in 1:2) {", *["target += a;"] * right, *["target += a"] * wrong, "}"]
+        assert len(errors(in_model(*["target += a;"] * right, *inner))) == wrong
+        return count
+
+    monkeypatch.setattr(lalr, "reduced", counted)
+    assert work(40, 9) - work(10, 9) <= work(40, 1) - work(10, 1)
+
+
+def test_else_stays_with_its_if_where_what_lies_before_is_not_read_again() -> None:
+    lines = ("if (a > 0) { target += 1; }", "else if (a > 1) a = ;", "else { target += 1; a = ; }", "a $;")
+    assert [line for line, _ in places(in_model(*lines))] == [6, 7, 8]
 
 
 @pytest.mark.parametrize(
