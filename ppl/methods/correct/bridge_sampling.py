@@ -21,16 +21,13 @@ NO_CHANCE = 40.0
 """Log odds at which a chance is 0 or 1 to rounding."""
 
 
-def bridge_sampling(
-    of_p: Floats, of_q: Floats, size_p: float, sets: int | None = None, bias_p: float = 0.0
-) -> Evidence:
+def bridge_sampling(of_p: Floats, of_q: Floats, size_p: float, sets: int | None = None) -> Evidence:
     """The log of the integral of p over that of q, from log p - log q at draws of p (n,) and of q (m,).
 
-    Those of p are worth `size_p` independent ones, and their means may be off by `bias_p` sds. Those of q
-    are independent, or so many sets of quasi-random points, one after the other, which are independent of one
-    another; where p is zero they have -inf. The error is that of Fruehwirth-Schnatter (2004), Econometrics
-    Journal 7. It is about 1 nat where neither has draws among those of the other, and the estimate means
-    nothing.
+    Those of p are worth `size_p` independent ones. Those of q are independent, or so many sets of
+    quasi-random points, one after the other, which are independent of one another; where p is zero they
+    have -inf. The error is that of Fruehwirth-Schnatter (2004), Econometrics Journal 7. It is about 1 nat
+    where neither has draws among those of the other, and the estimate means nothing.
     """
     shift, odds = median(of_p), float(np.log(size_p / len(of_q)))
     to_p, to_q = of_q - shift + odds, shift - of_p - odds
@@ -52,8 +49,8 @@ def bridge_sampling(
         if abs(ratio - last) < LAST_STEP:
             break
     of_ours, of_theirs = chances(ratio)
-    of_mean_p = relative_variance(of_theirs) * (1 / size_p + bias_p**2)
-    return Evidence(shift + ratio, float(np.sqrt(variance_of_sets(of_ours, sets or len(of_q)) + of_mean_p)))
+    variance = variance_of_sets(of_ours, sets or len(of_q)) + relative_variance(of_theirs) / size_p
+    return Evidence(shift + ratio, float(np.sqrt(variance)))
 
 
 def log_mean_and_share(logs: Floats) -> tuple[float, float]:
