@@ -41,6 +41,8 @@ class Function:
     name: str
     meaning: str
     overloads: tuple[Overload, ...]
+    rejects: bool = False
+    """Whether Stan rejects the arguments for which it is nan here, also if nothing reads it (Stan 2.40)."""
 
 
 ArgumentNames = tuple[str, ...]
@@ -164,6 +166,11 @@ leading = partial(function, batch="leading")
 """A function that works on trailing axes and lets any leading ones through."""
 elementwise = partial(function, batch="elementwise")
 """A function of each element by itself."""
+
+
+def rejecting(f: Function) -> Function:
+    """The function, which rejects a point at which it is nan."""
+    return replace(f, rejects=True)
 
 
 def unary(name: str, meaning: str, impl: Impl) -> Function:

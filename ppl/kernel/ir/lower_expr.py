@@ -19,7 +19,7 @@ from ppl.stdlib.laplace.latent import drawn_about, latent_of, mean_and_factor
 from ppl.stdlib.laplace.marginal import EmbeddedLaplace
 from ppl.stdlib.laplace.mode import NEWTON
 from ppl.stdlib.library import standard
-from ppl.stdlib.record import Distribution
+from ppl.stdlib.record import Distribution, Function
 from ppl.stdlib.signatures import Match, Pattern, parse_signature
 from ppl.types import (
     COMPLEX,
@@ -342,7 +342,8 @@ def library_callee(called: Match) -> ir.Callee:
     reduce = "" if callee.kind not in ("density", "cdf") else "prod" if suffix == "cdf" else "sum"
     implicit = callee.kind if callee.kind in ("rng", "jacobian") else ""
     family = callee.record if isinstance(callee.record, Distribution) else None
-    return ir.Callee(callee.name, overload.impl, overload.batch, reduce, implicit, family)  # type: ignore[arg-type]
+    rejects = isinstance(callee.record, Function) and callee.record.rejects
+    return ir.Callee(callee.name, overload.impl, overload.batch, reduce, implicit, family, rejects=rejects)  # type: ignore[arg-type]
 
 
 def call(c: Lowering, called: ResolvedCall, args: Sequence[ir.Expr], t: Type, drops: bool = False) -> ir.Expr:

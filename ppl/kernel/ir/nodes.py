@@ -69,6 +69,8 @@ class Callee:
     family: Distribution | None = field(default=None, compare=False, repr=False)
     compares: bool = field(default=False, compare=False, repr=False)
     """Whether it compares the sizes of its arguments when it runs: data do not tell that they match."""
+    rejects: bool = field(default=False, compare=False, repr=False)
+    """Whether it rejects a point at which it is nan."""
 
     @property
     def cores(self) -> tuple[int, ...]:

@@ -13,16 +13,6 @@ from ppl.kernel.ir.walk import bottom_up, has_effects, surely, used_names, walk,
 from ppl.records import replace
 from ppl.types import REAL
 
-REJECTING = frozenset(
-    {
-        *("acosh", "atanh", "inv_Phi", "inv_erfc", "lambert_w0", "lambert_wm1", "log1m", "log1p"),
-        *("std_normal_qf", "std_normal_log_qf", "gamma_p", "gamma_q", "lbeta", "lchoose", "log_mix"),
-        *("log_falling_factorial", "log_rising_factorial", "log_modified_bessel_first_kind"),
-        "cholesky_decompose",
-    }
-)
-"""The functions of which Stan rejects the arguments for which they are nan here (tried with Stan 2.40)."""
-
 
 def zero_or_nan(xp: Namespace, x: Array) -> Array:
     """0 for each number, infinite ones included, and nan for nan."""
@@ -54,7 +44,7 @@ def checks(s: ir.Assign | ir.Update) -> Iterator[ir.Stmt]:
 
 
 def is_rejecting(node: Any) -> bool:
-    return isinstance(node, ir.Apply) and node.callee.name in REJECTING
+    return isinstance(node, ir.Apply) and node.callee.rejects
 
 
 def read_by_target(body: ir.Stmts) -> set[str]:

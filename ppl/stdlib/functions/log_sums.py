@@ -122,6 +122,7 @@ LOG_MIX = Function(
         *[Overload(f"({w}, {x}) => real", log_mix, "leading") for w in LISTS for x in LISTS],
         *[Overload(f"({w}, {x}) => real", log_mix_rows, "leading") for w in LISTS for x in ARRAYS_OF_ROWS],
     ),
+    rejects=True,
 )
 
 FUNCTIONS = (

@@ -11,7 +11,7 @@ import numpy as np
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.late import special
 from ppl.stdlib.functions.sums import LISTS
-from ppl.stdlib.record import Function, Impl, binary, elementwise, function, guarded, unary
+from ppl.stdlib.record import Function, Impl, binary, elementwise, function, guarded, rejecting, unary
 from ppl.stdlib.special import incomplete_beta, incomplete_gamma
 from ppl.stdlib.special.constants import SQRT_HALF, SQRT_TWO_PI, TWO_OVER_SQRT_PI
 from ppl.stdlib.special.hypergeometric import pfq
@@ -140,8 +140,8 @@ def _real(w: Array) -> Array:
 
 
 FUNCTIONS: tuple[Function, ...] = (
-    binary("gamma_p", "the lower incomplete gamma function P(a, x)", gamma_p),
-    binary("gamma_q", "the upper incomplete gamma function Q(a, x)", gamma_q),
+    rejecting(binary("gamma_p", "the lower incomplete gamma function P(a, x)", gamma_p)),
+    rejecting(binary("gamma_q", "the upper incomplete gamma function Q(a, x)", gamma_q)),
     elementwise(
         "inc_beta",
         "the incomplete beta function I_x(a, b) of (a, b, x)",
@@ -160,11 +160,15 @@ FUNCTIONS: tuple[Function, ...] = (
     _bessel(
         "modified_bessel_second_kind", "the modified Bessel function K of order v", "kv", -0.5, -0.5, 0.0
     ),
-    binary("log_modified_bessel_first_kind", "the log of I of real order v", log_modified_bessel_first_kind),
+    rejecting(
+        binary(
+            "log_modified_bessel_first_kind", "the log of I of real order v", log_modified_bessel_first_kind
+        )
+    ),
     unary("erf", "the error function", erf),
     unary("erfc", "1 - erf(x)", erfc),
-    unary("inv_erfc", "the inverse of erfc", inv_erfc),
+    rejecting(unary("inv_erfc", "the inverse of erfc", inv_erfc)),
     binary("owens_t", "Owen's T function of h and a", owens_t),
-    unary("lambert_w0", "the principal branch of Lambert's W", lambert_w0),
-    unary("lambert_wm1", "the branch of Lambert's W below -1", lambert_wm1),
+    rejecting(unary("lambert_w0", "the principal branch of Lambert's W", lambert_w0)),
+    rejecting(unary("lambert_wm1", "the branch of Lambert's W below -1", lambert_wm1)),
 )
