@@ -20,12 +20,12 @@ from ppl.data.shares import shared_names
 from ppl.data.values import shape_of
 from ppl.density.conditioning import reader_of
 from ppl.errors import ArgumentError, DataError
-from ppl.kernel.density.layout import Data, check_sizes, parameter_places, parameters_of
+from ppl.kernel.density.layout import Data, check_sizes, packed_places, parameter_places, parameters_of
 from ppl.kernel.draws.names import sized
 from ppl.kernel.emit.library import Wrap
 from ppl.kernel.emit.load import Code, Module, load
 from ppl.kernel.emit.located import located
-from ppl.kernel.emit.runtime import check, check_each
+from ppl.kernel.emit.runtime import ParameterPlace, check, check_each
 from ppl.kernel.ir import nodes as ir
 from ppl.optimise.draw_by_draw import DrawByDraw
 from ppl.optimise.forms import DRAWS, VALUES, Form
@@ -210,9 +210,14 @@ class CompiledProgram:
         with np.errstate(all="ignore"), located(self.plain):
             self.plain.read_data(d, reader_of(self.lowered.data, inputs))
             self.plain.transform_data(d, np.random.default_rng(seed))
-            d.places = parameter_places(parameters_of(self.plain.layout, d))
+            d.own_places = parameter_places(parameters_of(self.plain.layout, d))
+            d.places = self.packed(d)
             self.plain.shapes(d, lambda group, *shape: check_sizes(sized(*shape)))
         return d if mapped(d) else self.prepared(d)
+
+    def packed(self, d: Data) -> dict[str, ParameterPlace]:
+        """The places that the log joint reads, of data that have those of the parameters."""
+        return packed_places(d.own_places, self.plain.emitted.packs)
 
     def known_values(self, d: Data) -> dict[str, Any]:
         """The values of data and transformed data."""
@@ -223,7 +228,7 @@ class CompiledProgram:
         """The data with what a form computes of them once, which the form `after` may have done already."""
         if after is not None and self.code_of(form).emitted.prepare == self.code_of(after).emitted.prepare:
             return d
-        d, module = d.with_values({}), self.load(form, NUMPY)
+        d, module = d.with_values({}, places=self.packed(d)), self.load(form, NUMPY)
         with np.errstate(all="ignore"), located(module):
             module.prepare(d)
         return d

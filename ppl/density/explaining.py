@@ -12,12 +12,16 @@ from ppl.floats import Floats
 from ppl.kernel.density.layout import Data
 from ppl.kernel.emit.located import located
 from ppl.optimise.forms import VALUES
+from ppl.optimise.passes.reroll import reroll
 from ppl.optimise.watch import NO_START_HELPS, LocatedTerms, NotFinite, Watch, blame_gradient, unmoved
 from ppl.source import Span
 
 
 def explained(model: CompiledProgram, d: Data, u: Floats) -> str:
     """What is wrong with the log density of a model with data `d` at `u`, or with its gradient; else ""."""
+    if reroll(model.lowered) is not model.lowered:  # a loop has the place of its first statement
+        model = model.changed(without=model.compilation.without | {"reroll"})
+        d = model.prepared(d)
     found, span = trouble(model, d, u)
     if found is None:
         return explained_gradient(model, d, u)

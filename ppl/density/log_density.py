@@ -223,7 +223,7 @@ class LogDensity:
     @property
     def places(self) -> Mapping[str, ParameterPlace]:
         """Where each parameter lies in `u`, by its name."""
-        return self.d.places
+        return self.d.own_places
 
     @property
     def extent(self) -> Extent:

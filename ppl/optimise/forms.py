@@ -55,7 +55,7 @@ LOOPS = Form(
     "Iterations are made independent where possible; loops are still loops.",
     LOWERED,
     passes(
-        *("inline", "tuple-parts", "induction-variables", "privatise", "contractions"),
+        *("reroll", "pack", "inline", "tuple-parts", "induction-variables", "privatise", "contractions"),
         *("linear-recurrences", "counters"),
     ),
     runs=False,

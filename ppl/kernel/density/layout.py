@@ -12,7 +12,7 @@ from ppl.floats import Floats
 from ppl.kernel.draws.names import Sized, dotted, indices, part_columns
 from ppl.kernel.emit.runtime import ParameterPlace, block, checked_sizes
 from ppl.kernel.emit.text import python_name
-from ppl.records import dataclass
+from ppl.records import dataclass, replace
 from ppl.stdlib.constraints.complex_numbers import COMPLEX
 from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD, ELEMENTWISE
 
@@ -22,12 +22,14 @@ Rows = NDArray[np.intp]
 class Data(SimpleNamespace):
     """The variables of the data block, of transformed data, and what was computed from them, as attributes.
 
-    `places` says where each parameter lies in `u`; `rows` (n,) which rows are at hand, in a minibatch;
+    `own_places` says where each parameter lies in `u`, `places` where what the log joint reads as a whole:
+    parameters, and packs of scalars in their stead. `rows` (n,) are the rows at hand, in a minibatch;
     `seed__` is that of random numbers in transformed data; all points have the same values of parameters that
     are `shared__`.
     """
 
     places: Mapping[str, ParameterPlace]
+    own_places: Mapping[str, ParameterPlace]
     rows: Rows
     seed__: int
     shared__: tuple[str, ...] = ()
@@ -120,6 +122,22 @@ def parameter_places(parameters: Iterable[ParameterLayout]) -> dict[str, Paramet
             )
         start += parameter.width
     return places
+
+
+def packed_places(
+    places: Mapping[str, ParameterPlace], packs: Iterable[tuple[str, Sequence[str]]]
+) -> dict[str, ParameterPlace]:
+    """The places with each pack, a name and its scalar parameters, in place of the first of these."""
+    pack_of = {d: (name, members) for name, members in packs for d in members}
+    out: dict[str, ParameterPlace] = {}
+    for own, place in places.items():
+        name, members = pack_of.get(own, (own, ()))
+        if members and name not in out:
+            at, size = tuple(places[d].start for d in members), (len(members),)
+            together = at == tuple(range(at[0], at[0] + len(at)))
+            place = ParameterPlace(0, at[0], size, size, (), None if together else at)
+        out.setdefault(name, replace(place, order=len(out)))
+    return out
 
 
 def positions(

@@ -86,5 +86,5 @@ def conditioned(program: Program, code: Code, values: Mapping[str, Any], seed: i
         plain.read_data(d, reader_of(program.data, partial(checked_value, values)))
         plain.transform_data(d, np.random.default_rng(seed))
         plain.prepare(d)
-        d.places = parameter_places(parameters_of(plain.layout, d))
+        d.places = d.own_places = parameter_places(parameters_of(plain.layout, d))
     return LogDensity(plain, traced, d)

@@ -15,17 +15,18 @@ from them:
     shapes(d, declare)          declares each transformed parameter and generated quantity
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import compress
 
-from ppl.kernel.emit.emit_expr import expr, tuple_of
+from ppl.kernel.emit.emit_expr import expr, names_in, tuple_of
 from ppl.kernel.emit.emit_stmt import leaves, whole_body
 from ppl.kernel.emit.load import Emitted
 from ppl.kernel.emit.text import Writer, python_name, tuple_text
 from ppl.kernel.ir import nodes as ir
 from ppl.kernel.ir.varying import unknown_names
-from ppl.kernel.ir.walk import functions_where, known_data, prepared_names, used_names
+from ppl.kernel.ir.walk import functions_where, known_data, prepared_names, used_names, walk
 from ppl.types import is_complex
 
 
@@ -70,7 +71,7 @@ def emitted_density(w: Writer, p: ir.Program) -> Emitted:
 def emitted(w: Writer, p: ir.Program) -> Emitted:
     """The emitted module, from its first line to its last."""
     text = "\n".join(w.lines).strip("\n") + "\n"
-    return Emitted(text, tuple(w.spans), dict(w.bindings), at_points=p.at_points)
+    return Emitted(text, tuple(w.spans), dict(w.bindings), at_points=p.at_points, packs=p.packs)
 
 
 def emit_functions(w: Writer, p: ir.Program) -> None:
@@ -198,9 +199,21 @@ def place_text(w: Writer, d: ir.Declared) -> str:
 
 
 def emit_parameters(w: Writer, p: ir.Program, jacobian: bool, draws: bool = False) -> None:
-    """Each parameter from its block of `u`, of every draw or one; its log-Jacobian too where it counts."""
+    """Each parameter from its place in `u`, of every draw or one; its log-Jacobian too where it counts.
+
+    Where it does, in the log joint, a pack is taken as a whole.
+    """
+    packed = {d: (name, k) for name, members in p.packs for k, d in enumerate(members)} if jacobian else {}
+    alone = read_alone(p) if packed else set()
     for d in p.parameters:
         with w.at(d.span):
+            if d.name in packed:
+                name, k = packed[d.name]
+                if not k:
+                    constrain(w, replace(d, name=name), jacobian)
+                if d.name in alone:
+                    w.line(f"{python_name(d.name)} = {name}[{':, ' * draws}{k}]")
+                continue
             for leaf, _ in leaves(d, d.name):
                 constrain(w, leaf, jacobian)
             if d.items:
@@ -210,8 +223,21 @@ def emit_parameters(w: Writer, p: ir.Program, jacobian: bool, draws: bool = Fals
                 w.line(f"{python_name(d.name)} = {python_name(d.name)}[{where}]")
 
 
+def read_alone(p: ir.Program) -> set[str]:
+    """The names that the log joint reads otherwise than in a pack."""
+    packs, whole = (
+        {members for _, members in p.packs},
+        (tuple(d.arguments for d in parameter_leaves(p)), p.log_density),
+    )
+    count = Counter(n.name for n in walk(whole) if isinstance(n, ir.Var))
+    for n in walk(whole):
+        if isinstance(n, ir.MakeArray) and (names := names_in(n)) in packs:
+            count.subtract(names)
+    return {*(+count)}
+
+
 def constrain(w: Writer, d: ir.Declared, jacobian: bool) -> None:
-    name, place = python_name(d.name), f"u, d.places[{d.name!r}]"
+    name, place = python_name(d.name), f"u, d.{'' if jacobian else 'own_'}places[{d.name!r}]"
     if d.constraint == "identity":
         w.line(f"{name} = lib.take({place})")
         return
@@ -230,7 +256,8 @@ def emit_log_joint(w: Writer, p: ir.Program, draws: bool = False) -> None:
     parameters, body = {d.name for d in (*p.parameters, *parameter_leaves(p))}, p.log_density
     unknown = unknown_names(body, parameters) if w.by_functions else None
     header = f"def log_joint(d, u, with_jacobian{', draw__' if draws else ''}):"
-    with w.having(unknown=unknown, has_target=True), w.block(header):
+    packs = {members: name for name, members in p.packs}
+    with w.having(unknown=unknown, has_target=True, packs=packs), w.block(header):
         load(w, sorted(known_data(p)), body_names(p, body))
         w.line("target = lib.terms()")  # which target() reads, Jacobian and all
         w.line("jacobian = target if with_jacobian else lib.terms()")
@@ -278,7 +305,7 @@ def emit_unconstrained(w: Writer, p: ir.Program) -> None:
             with w.at(d.span):
                 args = "".join(f", {expr(w, a)}" for a in d.arguments)
                 w.line(f"{python_name(d.name)} = x[{d.name!r}]")
-                arguments = f"{d.name!r}, {python_name(d.name)}, d.places[{d.name!r}]{args}"
+                arguments = f"{d.name!r}, {python_name(d.name)}, d.own_places[{d.name!r}]{args}"
                 w.line(f"yield lib.free_{d.constraint}({arguments})")
         if not flat:
             w.line("yield from ()")

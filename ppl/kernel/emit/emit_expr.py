@@ -439,7 +439,14 @@ def dtype(t: Type) -> str:
 # --- Literals ------------------------------------------------------------------------------------
 
 
+def names_in(e: ir.MakeArray) -> tuple[str, ...]:
+    """The variables that are its items; the empty string stands for any other item."""
+    return tuple([i.name if isinstance(i, ir.Var) else "" for i in e.items])
+
+
 def make_array(w: Writer, e: ir.MakeArray) -> str:
+    if w.packs and (pack := w.packs.get(names_in(e))):
+        return pack
     items = ", ".join(expr(w, i) for i in e.items)
     if is_tuple(e.type):
         return f"[{items}]"

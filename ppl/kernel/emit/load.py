@@ -31,6 +31,8 @@ class Emitted:
     loads: frozenset[str] = frozenset()
     at_points: tuple[AtPoints, ...] = ()
     """The functions that solvers work on."""
+    packs: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """Parameters that `log_joint` reads as one block of `u`, and its name."""
 
     @cached_property
     def prepare(self) -> tuple[str, dict[str, Binding]]:

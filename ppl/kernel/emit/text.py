@@ -20,6 +20,7 @@ rows      a sum for each entry along the leading axes; products, a product
 OWN_WORDS = (
     *("lib", "d", "u", "x", "rng", "target", "jacobian", "with_jacobian", "values"),
     *("read", "place", "declare", "places", "rows", "range", "float", "slice", "blocks", "of", "with_values"),
+    "own_places",
 )
 RESERVED = frozenset({*keyword.kwlist, *OWN_WORDS})
 
@@ -83,6 +84,8 @@ class Writer:
     """Whether what is being written adds to the target."""
     sums: tuple[str, ...] | None = None
     """The sums ("target", "jacobian") that the function of a branch returns after its values; else None."""
+    packs: dict[tuple[str, ...], str] = field(default_factory=dict)
+    """The name of the list that some parameters are in together."""
     span: Span | None = None
     depth: int = 0
     temporaries: int = 0

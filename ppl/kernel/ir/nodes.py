@@ -503,6 +503,8 @@ class Program:
     """Further names that `d` holds."""
     at_points: tuple[AtPoints, ...] = ()
     """The functions that solvers work on."""
+    packs: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """Scalar parameters of one constraint that the log joint has as one list, and the name of that."""
 
     @property
     def data_names(self) -> frozenset[str]:

@@ -47,6 +47,8 @@ class Pass:
 PASSES: Mapping[str, Pass] = {
     each.name: each
     for each in (
+        Pass("reroll", "reroll.reroll"),
+        Pass("pack", "packs.pack"),
         Pass("inline", "inline.inline_calls"),
         Pass("tuple-parts", "tuple_parts.tuple_parts"),
         Pass("induction-variables", "induction_variables.replace_induction_variables"),
