@@ -65,3 +65,18 @@ def test_blocks_are_found_by_both_backends(model):
     pytest.importorskip("jax")
     fit = model.condition(DATA).variational(seed=1, draws=50, backend="jax")
     assert fit.verdict.made is DrawSource.NESTED and fit.verdict.level == "good"
+
+
+@pytest.mark.parametrize(("rows", "made"), [(400, DrawSource.RESAMPLED), (9, DrawSource.NESTED)])
+def test_coefficients_that_all_meet_are_integrated_out_only_where_the_gaussian_at_the_mode_does_not_fit(
+    rows, made
+):
+    x = np.random.default_rng(3).standard_normal((rows, 4))
+    model = ppl.compile_model("""
+        data { int n; matrix[n, 4] x; vector[n] y; }
+        parameters { real a; vector[4] b; real<lower=0> s; }
+        model { a ~ normal(0, 9); b ~ normal(0, 9); s ~ cauchy(0, 2); y ~ normal(a + x * b, s); }""")
+    fit = model.condition({"n": rows, "x": x, "y": x.sum(axis=1) + np.cos(np.arange(rows))}).variational(
+        seed=1, draws=100
+    )
+    assert (fit.verdict.made, fit.level) == (made, "good")

@@ -5,7 +5,7 @@ The loop alone is the paper's algorithm, with the same numbers.
 """
 
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 
@@ -46,22 +46,38 @@ FIRST = "meanfield"
 def staged(target: Target, init: Init, context: Context) -> Result:
     """The recipe of `auto`, `meanfield`, `fullrank` and `lowrank`."""
     settings = context.settings
-    if integrates_blocks(settings):
-        try:
-            return by_blocks(target, init, context)
-        except Refused:
-            target = target.view(Often(0)) or target
     name = FIRST if settings.algorithm == "auto" else settings.algorithm
     family = with_noise(family_of(name, target.dim, settings.rank), settings)
+    blocks = integrates_blocks(settings)
+    whole = (target.view(Often(0)) if blocks else None) or target
+
+    @cache
+    def start() -> Start:
+        return initialise(whole, family, init, context)
+
+    @cache
+    def at_start() -> tuple[Refined, Path] | None:
+        return _at_start(whole, start(), context)
+
+    def where_it_fits() -> Result | None:
+        gaussian = at_start()
+        return _result(whole, *gaussian, context) if gaussian and gaussian[0].fits else None
+
     # A step too far overflows on the way to a density that is not finite, which is looked for and dealt with.
     with np.errstate(all="ignore"):
-        start = initialise(target, family, init, context)
+        if blocks:
+            try:
+                return by_blocks(target, init, context, where_it_fits)
+            except Refused:
+                pass
         q, path = (
-            _at_start(target, start, context)
-            or _on_fixed_draws(target, start, context)
-            or _optimised(target, start, context)
+            at_start() or _on_fixed_draws(whole, start(), context) or _optimised(whole, start(), context)
         )
-        return result_of(target, q.family, q.params, path, context)
+        return _result(whole, q, path, context)
+
+
+def _result(target: Target, q: Refined, path: Path, context: Context) -> Result:
+    return result_of(target, q.family, q.params, path, context)
 
 
 def _at_start(target: Target, start: Start, context: Context) -> tuple[Refined, Path] | None:

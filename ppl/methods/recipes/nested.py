@@ -8,6 +8,8 @@ random walk, among areas or with crossed effects, they are one field, drawn by a
 gradient makes of its draws. The weights of these draws are p/q of the whole.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ppl.errors import InferenceError
@@ -16,6 +18,7 @@ from ppl.kernel.advi.outcome import interrupted
 from ppl.kernel.advi.start import Init, start_points
 from ppl.kernel.advi.target import Target
 from ppl.late import LateModule
+from ppl.methods.nested.sparse import Field
 from ppl.methods.nested.structure import structure_of
 from ppl.methods.recipes.refusals import Refused
 from ppl.methods.recipes.result import Path, Result, result_of
@@ -40,8 +43,14 @@ def nested(target: Target, init: Init, context: Context) -> Result:
         raise InferenceError(NOT_APPLICABLE.format(why), "PPL975") from None
 
 
-def by_blocks(target: Target, init: Init, context: Context) -> Result:
-    """Draws by blocks; Refused where there are none, or their weights are not good."""
+def by_blocks(
+    target: Target, init: Init, context: Context, at_start: Callable[[], Result | None] = lambda: None
+) -> Result:
+    """Draws by blocks; Refused where there are none, or their weights are not good.
+
+    Where no two latent coordinates are independent given the outer ones, as the coefficients of a regression,
+    there is little to gain by them: the fit `at_start` is taken, if there is one.
+    """
     with np.errstate(all="ignore"):
         starts = start_points(target, init, context.streams.nested)
         try:
@@ -49,6 +58,8 @@ def by_blocks(target: Target, init: Init, context: Context) -> Result:
             if structure is None:
                 form = "form neither independent blocks nor a sparse graph"
                 raise Refused(f"given a few parameters, the remaining ones {form}")
+            if isinstance(structure, Field) and structure.is_complete and (fit := at_start()):
+                return fit
             weighted = blocks.weighted_draws(target, structure, starts, context)
         except KeyboardInterrupt:  # before there were draws: those about the start
             family = MeanField(target.dim)

@@ -103,8 +103,9 @@ def at_start(target: Target, start: Start, settings: Settings, rng: np.random.Ge
     weights = local.weights
     khat, share = weights.khat, weights.ess / len(local.log_ratios)
     fits = khat < UPGRADE.good_khat and share >= UPGRADE.enough_share
-    fits = fits or (will_move(target, settings) and weights.reliable and is_light(weights))
-    return replace(local.q, outcome=Outcome(Ending.CONVERGED, FITS.format(khat))) if fits else None
+    if not (fits or (will_move(target, settings) and weights.reliable and is_light(weights))):
+        return None
+    return replace(local.q, outcome=Outcome(Ending.CONVERGED, FITS.format(khat)), fits=fits)
 
 
 def upgrade(target: Target, start: Start, refined: Refined, context: Context) -> Refined:

@@ -23,13 +23,17 @@ COMPARED_DRAWS = 32
 
 @dataclass(frozen=True)
 class Refined:
-    """A q in the coordinates of the model, how it was ended, and notes for the user."""
+    """A q in the coordinates of the model, how it was ended, and notes for the user.
+
+    `fits` is whether its weights say that nearly all of its draws count.
+    """
 
     family: Family
     params: Floats
     outcome: Outcome
     at_maximum: bool = False
     notes: tuple[str, ...] = ()
+    fits: bool = False
 
 
 def unrefined(start: Start, params: Floats, outcome: Outcome, *notes: str) -> Refined:
