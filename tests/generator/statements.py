@@ -1,5 +1,6 @@
 """Random statements, with a bias to what the compiler's passes rewrite."""
 
+import re
 from collections.abc import Callable
 from functools import partial
 
@@ -367,7 +368,9 @@ class Statements:
         body = [f"{set_.name}[{part}] = {source.name}[{part}] * {self.e.make(inner, REAL, 1)};"]
         if self.targets and self.c.chance(0.6):
             reads = f"target += sum({source.name}[{part}]) * {self.e.make(inner, REAL, 1)};"
-            body = self.c.one([[reads], [reads, *body], [*body, reads.replace(source.name, set_.name)]])
+            body = self.c.one(
+                [[reads], [reads, *body], [*body, re.sub(rf"\b{source.name}\b", set_.name, reads)]]
+            )
         if self.c.chance(0.2):
             body = [f"if ({self.e.condition(inner)}) {{", *body, "}"]
         s.variables += [replace(v, writable=True) for v in (source, set_)]
