@@ -162,6 +162,11 @@ UNWANTED = (
     Known(
         "Stan's pareto_type_2 cdf refuses a variate outside the support", program=r"^pareto_type_2_l?c?cdf"
     ),
+    Known(
+        "Stan's pareto_type_2 cdf refuses a variate outside the support",
+        stan="evaluation failed",
+        program=r"\bpareto_type_2_l?c?cdf",
+    ),
     Known("Stan's uniform cdf is 0 above its bounds too", program=r"uniform\(.*T\[", stan="inf"),
     Known("Stan underflows in a tail", stan=r"^-inf$", ppl=r"^-(\d{3,}|.*e\+)"),
     Known(
