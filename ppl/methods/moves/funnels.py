@@ -366,7 +366,8 @@ def fitted(
     """Coordinate i of x (n, dim) given its driver, by Fisher scoring, and judged by other positions.
 
     One driver after the other is added while the other positions gain. The mean is one of the others that are
-    most `correlated` (dim,) with it.
+    most `correlated` (dim,) with it. One precision for all positions will do where two gain nothing: what a
+    second seems to say beyond the positions keeps chains from there.
     """
     rest, drivers = [k for k in others if k not in (driver.place, i)], [driver.place]
     features = [rest[k] for k in np.argsort(-correlated[rest], kind="stable")[: FUNNELS.features]]
@@ -375,6 +376,10 @@ def fitted(
     best = scored(own, np.array([-np.log(variance) - 1, -np.log(variance) - 2, 3 * driver.sign]))
     gaussian = -0.5 * (off**2 / judged_variance + np.log(judged_variance))
     gain = sure(other.log_likelihoods(best) - gaussian)
+    bent = scored(own, np.array([-np.log(variance), -STEEPEST, 0.0]))
+    bent_gain = sure(other.log_likelihoods(bent) - gaussian)
+    if gain < bent_gain + FUNNELS.gain:
+        return fit_of(i, x.shape[1], drivers, features, bent, bent_gain)
     while len(drivers) < FUNNELS.drivers_of_one and gain > 0:
         rest = [k for k in others if k not in drivers]
         slopes = own.by_index(best)[:, None] * x[:, rest]
