@@ -59,6 +59,30 @@ def test_functions_that_return_early(text: str) -> None:
     assert_same(of_two(f"target += {name}(a, b);", text))
 
 
+def test_a_tuple_that_both_sides_give_has_the_sizes_of_the_one_before() -> None:
+    """Of a function that is inlined in a loop, as it loops."""
+    assert_same("""
+        functions {
+          real total(vector v, real a) {
+            real b = 0;
+            for (i in 1:size(v)) { if (b > 9) continue; b += v[i] + a; }
+            return b;
+          }
+          tuple(vector, real) both(vector v, real a) {
+            if (a > 0.5) return (v, total(v, a));
+            return (tanh(v), a);
+          }
+          void add_lp(real a, vector v) {
+            vector[2] x = v;
+            real r = a;
+            for (i in 1:2) (x, r) = both(x, r);
+            target += sum(x) * r - a^2;
+          }
+        }
+        parameters { real a; real b; }
+        model { add_lp(a, [a, b]'); }""")
+
+
 @pytest.mark.parametrize("model", WHILE.values(), ids=WHILE.keys())
 def test_loops_that_parameters_end(model: str) -> None:
     assert_same(of_two(model))

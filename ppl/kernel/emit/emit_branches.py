@@ -17,7 +17,7 @@ from ppl.kernel.emit.emit_expr import condition
 from ppl.kernel.emit.text import Writer, python_name, tuple_text
 from ppl.kernel.ir import nodes as ir
 from ppl.kernel.ir.walk import assigned_names, ends_in, is_end, jumps, used_names, walk
-from ppl.types import rank
+from ppl.types import is_tuple, rank
 
 Body = Callable[[Writer, Sequence[ir.Stmt]], None]
 """Writes statements."""
@@ -130,8 +130,9 @@ def outer_names(w: Writer, side: Sequence[ir.Stmt]) -> set[str]:
 
 
 def sets(side: Sequence[ir.Stmt], name: str) -> bool:
-    """Whether a side gives a number a value whatever else happens; a container's size is asked for."""
-    return any(isinstance(s, ir.Assign) and s.name == name and rank(s.value.type) == 0 for s in side)
+    """Whether a side gives a number a value whatever else happens; of containers, sizes are asked for."""
+    set_here = (s.value.type for s in side if isinstance(s, ir.Assign) and s.name == name)
+    return any(rank(t) == 0 and not is_tuple(t) for t in set_here)
 
 
 def sums_of(w: Writer, sides: Sequence[Sequence[ir.Stmt]]) -> tuple[str, ...]:
