@@ -225,10 +225,8 @@ def emit_parameters(w: Writer, p: ir.Program, jacobian: bool, draws: bool = Fals
 
 def read_alone(p: ir.Program) -> set[str]:
     """The names that the log joint reads otherwise than in a pack."""
-    packs, whole = (
-        {members for _, members in p.packs},
-        (tuple(d.arguments for d in parameter_leaves(p)), p.log_density),
-    )
+    packs = {members for _, members in p.packs}
+    whole = (tuple(d.arguments for d in parameter_leaves(p)), p.log_density)
     count = Counter(n.name for n in walk(whole) if isinstance(n, ir.Var))
     for n in walk(whole):
         if isinstance(n, ir.MakeArray) and (names := names_in(n)) in packs:

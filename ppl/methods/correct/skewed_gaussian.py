@@ -11,6 +11,7 @@ from ppl.kernel.advi.gaussian import Gaussian
 from ppl.kernel.advi.target import Target
 from ppl.kernel.advi.triangular import cholesky, inverse_of, times, transposed_times
 from ppl.methods.correct.sinh_arcsinh import SinhArcsinh
+from ppl.methods.moves.metric import positive
 from ppl.records import dataclass
 
 SLOPES_A_DIMENSION = 8
@@ -64,9 +65,7 @@ def by_slopes(u: Floats, gradients: Floats) -> Gaussian:
     """
     n, dim = u.shape
     if dim > CORRELATED_BY_SLOPES or n < FEWEST_CORRELATED * dim:
-        scales = np.sqrt(u.std(axis=0) / gradients.std(axis=0))
-        if not (np.isfinite(scales).all() and (scales > 0).all()):
-            raise np.linalg.LinAlgError("a coordinate has no spread, or is not finite")
+        scales = positive(np.sqrt(u.std(axis=0) / gradients.std(axis=0)))
         return Gaussian(u.mean(axis=0) + scales**2 * gradients.mean(axis=0), scales)
     of_draws, of_gradients = (np.atleast_2d(np.cov(each.T)) for each in (u, gradients))
     root = cholesky(of_gradients)

@@ -20,13 +20,17 @@ def metric_of(u: Floats) -> Floats:
     """
     n, dim = u.shape
     if dim > CORRELATED_DIMENSIONS:
-        sds = u.std(axis=0)
-        if not (np.isfinite(sds).all() and (sds > 0).all()):
-            raise np.linalg.LinAlgError("a coordinate has no spread, or is not finite")
-        return np.asarray(sds)
+        return positive(u.std(axis=0))
     covariance = np.atleast_2d(np.cov(u.T))
     shrink = dim / (dim + n)
     diagonal = np.diag(np.diag(covariance))
     if not np.isfinite(covariance).all():
         raise np.linalg.LinAlgError("a draw is not finite")
     return cholesky((1 - shrink) * covariance + shrink * diagonal)
+
+
+def positive(scales: Floats) -> Floats:
+    """The scales (dim,). Raises LinAlgError where one is not positive and finite."""
+    if not (np.isfinite(scales).all() and (scales > 0).all()):
+        raise np.linalg.LinAlgError("a coordinate has no spread, or is not finite")
+    return np.asarray(scales)
