@@ -1,6 +1,7 @@
 """The group of all commands, and what each does first: values and files that cannot be meant are refused."""
 
 import shlex
+import sys
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
@@ -13,6 +14,7 @@ from ppl.cli.options import inputs, outputs
 from ppl.cli.signatures import Positional, as_command
 from ppl.files import refuse_overwriting
 from ppl.printable import printable
+from ppl.run.interrupt import INTERRUPTED, MESSAGE
 
 SHOWN: Mapping[str, tuple[str, ...]] = {
     "Fit": ("variational", "sample", "predict"),
@@ -106,6 +108,9 @@ class Commands(click.Group):
         except click.BadParameter as error:
             error.message = printable(error.message)
             raise
+        except KeyboardInterrupt:
+            print(MESSAGE, file=sys.stderr)
+            raise click.exceptions.Exit(INTERRUPTED) from None
 
 
 class Command(click.Command):

@@ -19,6 +19,7 @@ from ppl.cli.signatures import Option, as_command
 from ppl.errors import DataError, DataWarning, InferenceError, ModelError, PPLError
 from ppl.memory import out_of_memory
 from ppl.printable import printable
+from ppl.run.interrupt import end_promptly
 from ppl.system.distribution import VERSION
 
 
@@ -111,6 +112,7 @@ def main(argv: list[str] | None = None) -> NoReturn:
     gc.set_threshold(OBJECTS_A_COLLECTION, 20, 20)
     if isinstance(sys.stdout, TextIOWrapper):  # a name or a sign that it has no code for ends no fit
         sys.stdout.reconfigure(errors="backslashreplace")
+    end_promptly()
     atexit.register(gc.freeze)  # at the very end Python would look through a million objects for cycles
     try:
         _run(argv)

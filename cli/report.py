@@ -21,6 +21,7 @@ from ppl.results.report.style import TableStyle
 from ppl.results.report.summary import Summary, as_text
 from ppl.run.checkpoint import Checkpoint
 from ppl.run.console import Console
+from ppl.run.interrupt import INTERRUPTED
 from ppl.run.processes import ended_in_order
 from ppl.run.progress_display import nats
 
@@ -146,7 +147,7 @@ def interruptible(output: Path) -> Iterator[list[Checkpoint]]:
     except (KeyboardInterrupt, SystemExit) as ended:
         hint = f" {onward(left, output)}" if is_resumable(left) else ""
         print(f"ppl: interrupted; no output was written.{hint}", file=sys.stderr)
-        raise click.exceptions.Exit(ended.code if isinstance(ended, SystemExit) else 130) from None
+        raise click.exceptions.Exit(ended.code if isinstance(ended, SystemExit) else INTERRUPTED) from None
     except Exception as error:
         if done:
             error.add_note(rescued(done[0], left, output))

@@ -96,4 +96,6 @@ def sample(
 
 def status_of_signal(ended: Sequence[int]) -> int:
     """The status that shells give a process that SIGTERM or SIGHUP ended, else Ctrl-C."""
-    return 128 + ended[0] if ended else 130
+    from ppl.run.interrupt import INTERRUPTED
+
+    return 128 + ended[0] if ended else INTERRUPTED

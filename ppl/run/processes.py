@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from ppl.errors import InferenceError, PPLError
 from ppl.late import LateModule
+from ppl.run import interrupt
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -117,6 +118,7 @@ def _passed_on(processes: Sequence[Any]) -> Iterator[None]:
         return
 
     def pass_on(*_: Any) -> None:
+        interrupt.note()
         signal.signal(signal.SIGINT, before)
         for process in processes:
             os.kill(process.pid, signal.SIGINT)
@@ -131,6 +133,7 @@ def _passed_on(processes: Sequence[Any]) -> Iterator[None]:
 def _run(there: "Connection", task: Task[Any], partial: bool) -> None:
     """In a process of its own, where what the program prints goes past the bar, which is another's."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    signal.set_wakeup_fd(-1)  # which the parent has too
     signal.signal(signal.SIGINT, _interrupt_once)
     for number in ENDING:
         signal.signal(number, _interrupt_once if partial else _end)
