@@ -127,9 +127,7 @@ VALUES: Mapping[Callable[..., Array], Callable[..., Array]] = {
     incomplete_gamma.upper.value: lambda xp, a, x: jnp.exp(_log_gamma_share(xp, a, x, False)),
     incomplete_gamma.slope.value: lambda xp, a, x, lower: gamma_tail(xp, a, x, lower)[1],
     incomplete_beta.log_lower.value: lambda xp, a, b, x, y: beta_tail(xp, a, b, x, y)[0],
-    incomplete_beta.log_upper.value: lambda xp, a, b, x, y: beta_tail(xp, b, a, y, x)[0],
     incomplete_beta.lower.value: lambda xp, a, b, x, y: jnp.exp(beta_tail(xp, a, b, x, y)[0]),
-    incomplete_beta.upper.value: lambda xp, a, b, x, y: jnp.exp(beta_tail(xp, b, a, y, x)[0]),
     incomplete_beta.slope.value: lambda xp, a, b, x, y, k: beta_tail(xp, a, b, x, y)[1][k],
 }
 """The replacements of compiled code for functions of the library, which are SciPy's."""

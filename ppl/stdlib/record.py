@@ -157,9 +157,15 @@ def overloads_of(batch: LeadingAxis, *pairs: tuple[str, Impl]) -> tuple[Overload
     return tuple(Overload(signature, impl, batch) for signature, impl in pairs)
 
 
-def function(name: str, meaning: str, *overloads: tuple[str, Impl], batch: LeadingAxis = "none") -> Function:
+def function(
+    name: str,
+    meaning: str,
+    *overloads: tuple[str, Impl],
+    batch: LeadingAxis = "none",
+    rejects: bool = False,
+) -> Function:
     """A function whose overloads all take a leading axis the same way."""
-    return Function(name, meaning, overloads_of(batch, *overloads))
+    return Function(name, meaning, overloads_of(batch, *overloads), rejects)
 
 
 leading = partial(function, batch="leading")
@@ -168,19 +174,14 @@ elementwise = partial(function, batch="elementwise")
 """A function of each element by itself."""
 
 
-def rejecting(f: Function) -> Function:
-    """The function, which rejects a point at which it is nan."""
-    return replace(f, rejects=True)
-
-
-def unary(name: str, meaning: str, impl: Impl) -> Function:
+def unary(name: str, meaning: str, impl: Impl, rejects: bool = False) -> Function:
     """An elementwise function of one real, over any container."""
-    return elementwise(name, meaning, ("(T) => T", impl))
+    return elementwise(name, meaning, ("(T) => T", impl), rejects=rejects)
 
 
-def binary(name: str, meaning: str, impl: Impl) -> Function:
+def binary(name: str, meaning: str, impl: Impl, rejects: bool = False) -> Function:
     """An elementwise function of two reals; a scalar goes with any container."""
-    return elementwise(name, meaning, ("(T, T) => T", impl))
+    return elementwise(name, meaning, ("(T, T) => T", impl), rejects=rejects)
 
 
 def continuous(args: Supports, log_density: Impl, cdfs: Cdfs = (None,) * 3, **others: Any) -> Distribution:

@@ -8,7 +8,7 @@ continuous distributions".
 import numpy as np
 
 from ppl.arrays import Array, Namespace, with_partials
-from ppl.stdlib.distributions.cumulative import above_zero, positive
+from ppl.stdlib.distributions.cumulative import above_zero, of_survival, positive
 from ppl.stdlib.moments import Moments
 from ppl.stdlib.record import Impl, continuous, guarded, supported
 from ppl.stdlib.special.constants import SQRT_TWO
@@ -58,31 +58,20 @@ def rayleigh_log_density(xp: Namespace, y: Array, sigma: Array) -> Array:
     return guarded(xp, sigma > 0, supported(xp, y > 0, value))
 
 
-def _below(xp: Namespace, e: Array) -> Array:
-    return -xp.np.expm1(-e)
+def lccdf(xp: Namespace, y: Array, alpha: Array, sigma: Array) -> Array:
+    inside = y > 0
+    power = _power(xp, xp.np.where(inside, y, 1.0), alpha, sigma)
+    return guarded(xp, positive(alpha, sigma), xp.np.where(inside, -power, 0.0))
 
 
-def _log_below(xp: Namespace, e: Array) -> Array:
-    return log1m_exp(xp, -e)
-
-
-def _above(xp: Namespace, e: Array) -> Array:
-    return xp.np.exp(-e)
-
-
-def _log_above(xp: Namespace, e: Array) -> Array:
-    return -e
-
-
-def _of_power(xp: Namespace, tail: Impl, y: Array, alpha: Array, sigma: Array) -> Array:
-    return tail(xp, _power(xp, y, alpha, sigma))
-
-
-def _of_inverse_power(xp: Namespace, tail: Impl, y: Array, alpha: Array, sigma: Array) -> Array:
-    return tail(xp, _power(xp, y, -alpha, sigma))
-
-
-CDFS = above_zero(positive, _of_power, _below, _log_below, _log_above)
+CDFS = of_survival(lccdf)
+FRECHET_CDFS = above_zero(
+    positive,
+    lambda xp, tail, y, alpha, sigma: tail(xp, -_power(xp, y, -alpha, sigma)),
+    lambda xp, log_p: xp.np.exp(log_p),
+    lambda xp, log_p: log_p,
+    log1m_exp,
+)
 
 
 def _rayleigh(of_weibull: Impl) -> Impl:
@@ -114,7 +103,7 @@ FRECHET = continuous(
     meaning="Fréchet with shape alpha and scale sigma",
     args=(("y", "positive"), ("alpha", "positive"), ("sigma", "positive")),
     log_density=frechet_log_density,
-    cdfs=above_zero(positive, _of_inverse_power, _above, _log_above, _log_below),
+    cdfs=FRECHET_CDFS,
     rng=lambda rng, alpha, sigma: np.divide(sigma, rng.weibull(alpha, np.broadcast(alpha, sigma).shape)),
     constants=(
         (("alpha",), lambda xp, alpha: xp.np.log(alpha)),

@@ -6,7 +6,7 @@ Stan Functions Reference, "Power and logarithm functions" and "Absolute function
 import math
 
 from ppl.arrays import Array, Namespace, with_partials, with_vjps, without_share
-from ppl.stdlib.record import Function, binary, elementwise, from_numpy, guarded, rejecting, unary
+from ppl.stdlib.record import Function, binary, elementwise, from_numpy, guarded, unary
 from ppl.stdlib.special import log_add
 from ppl.stdlib.special.log_add import expit, softplus
 
@@ -146,7 +146,7 @@ absolute = from_numpy("abs", lambda xp, ans, x: xp.np.sign(x))
 
 
 FUNCTIONS: tuple[Function, ...] = (
-    rejecting(unary("log1m", "log(1 - x), accurate near 0", log1m)),
+    unary("log1m", "log(1 - x), accurate near 0", log1m, rejects=True),
     unary("log1p_exp", "log(1 + exp(x))", log1p_exp),
     unary("log1m_exp", "log(1 - exp(x))", log1m_exp),
     unary("log_inv_logit", "log(inv_logit(x))", log_inv_logit),
@@ -170,9 +170,9 @@ FUNCTIONS: tuple[Function, ...] = (
     unary("cosh", "the hyperbolic cosine", lambda xp, x: xp.np.cosh(x)),
     unary("sinh", "the hyperbolic sine", lambda xp, x: xp.np.sinh(x)),
     unary("tanh", "the hyperbolic tangent", tanh),
-    rejecting(unary("acosh", "the inverse hyperbolic cosine", acosh)),
+    unary("acosh", "the inverse hyperbolic cosine", acosh, rejects=True),
     unary("asinh", "the inverse hyperbolic sine", asinh),
-    rejecting(unary("atanh", "the inverse hyperbolic tangent", atanh)),
+    unary("atanh", "the inverse hyperbolic tangent", atanh, rejects=True),
     binary("hypot", "sqrt(x^2 + y^2) without overflow", hypotenuse),
     unary("exp", "the exponential", lambda xp, x: xp.np.exp(x)),
     unary("log", "the natural logarithm", log),
@@ -190,6 +190,6 @@ FUNCTIONS: tuple[Function, ...] = (
         ("(T) => T", lambda xp, x: xp.np.log10(x)),
     ),
     unary("expm1", "exp(x) - 1, accurate near 0", lambda xp, x: xp.np.expm1(x)),
-    rejecting(unary("log1p", "log(1 + x), accurate near 0", lambda xp, x: xp.np.log1p(x))),
+    unary("log1p", "log(1 + x), accurate near 0", lambda xp, x: xp.np.log1p(x), rejects=True),
     elementwise("abs", "the absolute value", ("(I) => I", absolute), ("(T) => T", absolute)),
 )

@@ -11,7 +11,7 @@ import numpy as np
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.errors import InferenceError
 from ppl.stdlib.functions.operators import LARGEST_INT
-from ppl.stdlib.record import Function, Impl, binary, elementwise, guarded, rejecting, unary
+from ppl.stdlib.record import Function, Impl, binary, elementwise, guarded, unary
 from ppl.stdlib.special import log_gamma_ratio
 from ppl.stdlib.special.polygamma import digamma, log_gamma, trigamma
 
@@ -131,9 +131,9 @@ FUNCTIONS: tuple[Function, ...] = (
     unary("digamma", "the derivative of lgamma", digamma),
     unary("trigamma", "the second derivative of lgamma", trigamma),
     elementwise("lmgamma", "the log of the k-variate gamma function", ("(I, T) => T", lmgamma)),
-    rejecting(binary("lbeta", "the log of the beta function", lbeta)),
+    binary("lbeta", "the log of the beta function", lbeta, rejects=True),
     binary("beta", "the beta function", beta),
-    rejecting(binary("lchoose", "the log of the binomial coefficient, for reals", lchoose)),
+    binary("lchoose", "the log of the binomial coefficient, for reals", lchoose, rejects=True),
     elementwise(
         "choose", "the number of ways to choose k of n", ("(I, I) => I", _counting("choose", _choose))
     ),
@@ -149,6 +149,6 @@ FUNCTIONS: tuple[Function, ...] = (
         _counting("falling_factorial", lambda x, n: math.prod(range(x - n + 1, x + 1))),
         falling_factorial,
     ),
-    rejecting(binary("log_rising_factorial", "lgamma(x + n) - lgamma(x)", log_rising_factorial)),
-    rejecting(binary("log_falling_factorial", "lgamma(x + 1) - lgamma(x - n + 1)", log_falling_factorial)),
+    binary("log_rising_factorial", "lgamma(x + n) - lgamma(x)", log_rising_factorial, rejects=True),
+    binary("log_falling_factorial", "lgamma(x + 1) - lgamma(x - n + 1)", log_falling_factorial, rejects=True),
 )

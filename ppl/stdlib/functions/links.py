@@ -7,7 +7,7 @@ Stan Functions Reference, "Link functions" and "Probability-related functions"; 
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.distributions import student_t
 from ppl.stdlib.distributions.normal import standard_cdf
-from ppl.stdlib.record import Function, elementwise, rejecting, unary
+from ppl.stdlib.record import Function, elementwise, unary
 from ppl.stdlib.special.constants import HALF_LOG_TWO_PI, SQRT_TWO_PI
 from ppl.stdlib.special.log_add import expit
 
@@ -60,9 +60,9 @@ FUNCTIONS: tuple[Function, ...] = (
     unary("inv_cloglog", "1 - exp(-exp(x))", inv_cloglog),
     unary("Phi", "the standard normal cumulative distribution function", standard_cdf),
     unary("Phi_approx", "a logistic approximation to Phi", phi_approx),
-    rejecting(unary("inv_Phi", "the inverse of Phi", inv_phi)),
-    rejecting(unary("std_normal_qf", "the standard normal quantile function", inv_phi)),
-    rejecting(unary("std_normal_log_qf", "the standard normal quantile function of exp(x)", log_qf)),
+    unary("inv_Phi", "the inverse of Phi", inv_phi, rejects=True),
+    unary("std_normal_qf", "the standard normal quantile function", inv_phi, rejects=True),
+    unary("std_normal_log_qf", "the standard normal quantile function of exp(x)", log_qf, rejects=True),
     elementwise(
         "student_t_qf",
         "Student's t quantile function of p, with nu degrees of freedom, location mu and scale sigma",

@@ -11,7 +11,7 @@ import numpy as np
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.late import special
 from ppl.stdlib.functions.sums import LISTS
-from ppl.stdlib.record import Function, Impl, binary, elementwise, function, guarded, rejecting, unary
+from ppl.stdlib.record import Function, Impl, binary, elementwise, function, guarded, unary
 from ppl.stdlib.special import incomplete_beta, incomplete_gamma
 from ppl.stdlib.special.constants import SQRT_HALF, SQRT_TWO_PI, TWO_OVER_SQRT_PI
 from ppl.stdlib.special.hypergeometric import pfq
@@ -140,8 +140,8 @@ def _real(w: Array) -> Array:
 
 
 FUNCTIONS: tuple[Function, ...] = (
-    rejecting(binary("gamma_p", "the lower incomplete gamma function P(a, x)", gamma_p)),
-    rejecting(binary("gamma_q", "the upper incomplete gamma function Q(a, x)", gamma_q)),
+    binary("gamma_p", "the lower incomplete gamma function P(a, x)", gamma_p, rejects=True),
+    binary("gamma_q", "the upper incomplete gamma function Q(a, x)", gamma_q, rejects=True),
     elementwise(
         "inc_beta",
         "the incomplete beta function I_x(a, b) of (a, b, x)",
@@ -160,15 +160,16 @@ FUNCTIONS: tuple[Function, ...] = (
     _bessel(
         "modified_bessel_second_kind", "the modified Bessel function K of order v", "kv", -0.5, -0.5, 0.0
     ),
-    rejecting(
-        binary(
-            "log_modified_bessel_first_kind", "the log of I of real order v", log_modified_bessel_first_kind
-        )
+    binary(
+        "log_modified_bessel_first_kind",
+        "the log of I of real order v",
+        log_modified_bessel_first_kind,
+        rejects=True,
     ),
     unary("erf", "the error function", erf),
     unary("erfc", "1 - erf(x)", erfc),
-    rejecting(unary("inv_erfc", "the inverse of erfc", inv_erfc)),
+    unary("inv_erfc", "the inverse of erfc", inv_erfc, rejects=True),
     binary("owens_t", "Owen's T function of h and a", owens_t),
-    rejecting(unary("lambert_w0", "the principal branch of Lambert's W", lambert_w0)),
-    rejecting(unary("lambert_wm1", "the branch of Lambert's W below -1", lambert_wm1)),
+    unary("lambert_w0", "the principal branch of Lambert's W", lambert_w0, rejects=True),
+    unary("lambert_wm1", "the branch of Lambert's W below -1", lambert_wm1, rejects=True),
 )

@@ -10,7 +10,7 @@ from ppl.arrays import Array, Namespace, with_vjps
 from ppl.stdlib.constraints.sentences import TOLERANCE
 from ppl.stdlib.functions.products import matrix_matrix, transposed
 from ppl.stdlib.functions.solves import lower_solve, lower_transposed_solve, or_nan
-from ppl.stdlib.record import Function, leading, rejecting
+from ppl.stdlib.record import Function, leading
 
 
 @with_vjps(lambda xp, g, ans, a: g)
@@ -70,12 +70,11 @@ def mdivide_right_spd(xp: Namespace, b: Array, a: Array) -> Array:
 
 
 FUNCTIONS: tuple[Function, ...] = (
-    rejecting(
-        leading(
-            "cholesky_decompose",
-            "the lower triangular L with L L' = A",
-            ("(matrix) => matrix", cholesky_decompose),
-        )
+    leading(
+        "cholesky_decompose",
+        "the lower triangular L with L L' = A",
+        ("(matrix) => matrix", cholesky_decompose),
+        rejects=True,
     ),
     leading("chol2inv", "(L L')^-1, L lower triangular", ("(matrix) => matrix", chol2inv)),
     leading(

@@ -9,6 +9,7 @@ Every function takes y = 1 - x beside x, because one of the two is exact where t
 Derivatives are taken along x; y is held to be determined by it.
 """
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -115,17 +116,6 @@ def lower(xp: Namespace, a: Array, b: Array, x: Array, y: Array) -> Array:
 
 
 @with_partials(
-    lambda xp, ans, a, b, x, y: ans * slope(xp, b, a, y, x, 1),
-    lambda xp, ans, a, b, x, y: ans * slope(xp, b, a, y, x, 0),
-    lambda xp, ans, a, b, x, y: -xp.np.exp(log_density(xp, a, b, x, y)),
-    None,
-)
-def upper(xp: Namespace, a: Array, b: Array, x: Array, y: Array) -> Array:
-    """1 - I(a, b, x)."""
-    return _value(b, a, y, x)
-
-
-@with_partials(
     lambda xp, ans, a, b, x, y: slope(xp, a, b, x, y, 0),
     lambda xp, ans, a, b, x, y: slope(xp, a, b, x, y, 1),
     lambda xp, ans, a, b, x, y: xp.np.exp(log_density(xp, a, b, x, y) - ans),
@@ -136,16 +126,16 @@ def log_lower(xp: Namespace, a: Array, b: Array, x: Array, y: Array) -> Array:
     return _log_value(a, b, x, y)
 
 
-@with_partials(
-    lambda xp, ans, a, b, x, y: slope(xp, b, a, y, x, 1),
-    lambda xp, ans, a, b, x, y: slope(xp, b, a, y, x, 0),
-    lambda xp, ans, a, b, x, y: -xp.np.exp(log_density(xp, a, b, x, y) - ans),
-    None,
-)
+def upper(xp: Namespace, a: Array, b: Array, x: Array, y: Array) -> Array:
+    """1 - I(a, b, x), whose derivative in x goes through y."""
+    return lower(xp, b, a, y, x)
+
+
 def log_upper(xp: Namespace, a: Array, b: Array, x: Array, y: Array) -> Array:
     """log(1 - I(a, b, x)), also where it underflows."""
-    return _log_value(b, a, y, x)
+    return log_lower(xp, b, a, y, x)
 
 
-BELOW, ABOVE = (lower, log_lower, log_upper), (upper, log_upper, log_lower)
+BELOW: tuple[Callable[..., Array], ...] = (lower, log_lower, log_upper)
+ABOVE: tuple[Callable[..., Array], ...] = (upper, log_upper, log_lower)
 """The share below x, its log and that of the rest; the same of the share above x."""
