@@ -59,7 +59,7 @@ def is_good(model: Path, pedantic: bool, stan_version: int | None, format: Forma
         warnings = lints(*checked(source), ASSUMED if stan_version is None else stan_version)
         required = {NEWER_STAN} if stan_version is not None else set()
         reported = [w for w in warnings if w.likely or pedantic or w.code in required]
-        possible = sum(w.code != NEWER_STAN for w in warnings if w not in reported)
+        possible = sum(not (w.likely or pedantic or w.code == NEWER_STAN) for w in warnings)
     except ModelError as error:
         errors = [error, *error.others]
     if format is Format.json:

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 
 import numpy as np
 
@@ -12,9 +12,10 @@ from ppl.kernel.language import ast
 from ppl.kernel.language.facts import Facts
 from ppl.kernel.language.printer import declared, expression
 from ppl.kernel.language.scope import AdLevel, BlockName, Symbol
-from ppl.kernel.language.walk import base, definitions, parts, statements, variables
+from ppl.kernel.language.walk import base, parts, variables
 from ppl.programs import lints
 from ppl.programs.lints import Lint
+from ppl.programs.nodes import Nodes
 from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
 from ppl.stdlib.record import Distribution
 from ppl.stdlib.supports import SUPPORTS
@@ -53,27 +54,19 @@ NAMED_VARIANCE = re.compile(
 )
 
 
-def densities(program: ast.Program, facts: Facts) -> Iterator[tuple[ast.Tilde, Distribution]]:
+def densities(p: Nodes) -> Iterator[tuple[ast.Tilde, Distribution]]:
     """The `~` statements of the model block whose distribution is the library's."""
-    for s in statements(program.model):
-        if isinstance(s, ast.Tilde) and (family := facts.library.families.get(s.distribution)) is not None:
+    for s in p.of(ast.Tilde, blocks=[BlockName.MODEL]):
+        if (family := p.facts.library.families.get(s.distribution)) is not None:
             yield s, family
 
 
-Declarations = Mapping[str, ast.Declaration]
-
-
-def parameters(program: ast.Program) -> Declarations:
-    """The declarations of the parameters by name."""
-    return {d.name: d for d in program.parameters}
-
-
-def parameter(declared: Declarations, facts: Facts, e: ast.Expr) -> ast.Declaration | None:
+def parameter(p: Nodes, e: ast.Expr) -> ast.Declaration | None:
     """The declaration when `e` is a parameter, or entries of one."""
-    symbol = facts.symbols.get(base(e))
+    symbol = p.facts.symbols.get(base(e))
     if symbol is None or symbol.block is not BlockName.PARAMETERS:
         return None
-    return declared.get(symbol.name)
+    return p.parameters.get(symbol.name)
 
 
 # --- Supports and bounds -------------------------------------------------------------------------
@@ -114,10 +107,9 @@ def with_bounds(d: ast.Declaration, text: str) -> str:
     return re.sub(r"\b(int|real|vector|row_vector|matrix)\b", rf"\1<{text}>", bare, count=1) + f" {d.name};"
 
 
-def redeclaration(declared: Declarations, d: ast.Declaration, text: str) -> Fix | None:
+def redeclaration(alone: Container[ast.Declaration], d: ast.Declaration, text: str) -> Fix | None:
     """The declaration with bounds; none where it has some, a comment, or names beside this one."""
-    alone = sum(other.span == d.span for other in declared.values()) == 1
-    plain = alone and not ast.limits(d.type) and "/" not in d.span.text
+    plain = d in alone and not ast.limits(d.type) and "/" not in d.span.text
     return Fix(d.span, with_bounds(d, text)) if plain else None
 
 
@@ -125,19 +117,18 @@ def interval_text(required: Interval) -> str:
     return "lower=0, upper=1" if required == (0.0, 1.0) else "lower=0"
 
 
-def empty_bounds(program: ast.Program, facts: Facts) -> Iterator[Lint]:
+def empty_bounds(p: Nodes) -> Iterator[Lint]:
     """A parameter between a lower bound and an upper one that is not above it."""
-    for d in program.parameters:
+    for d in p.program.parameters:
         lower, upper = allowed(d.type)
         if lower >= upper:
             yield lints.nothing_between(d.name, f"{lower:g}", f"{upper:g}", d.span)
 
 
-def supports(program: ast.Program, facts: Facts) -> Iterator[Lint]:
+def supports(p: Nodes) -> Iterator[Lint]:
     """A parameter whose declaration allows values where its own prior is zero."""
-    known = parameters(program)
-    for s, family in densities(program, facts):
-        d = parameter(known, facts, s.left)
+    for s, family in densities(p):
+        d = parameter(p, s.left)
         if d is None or not isinstance(d.type, ast.SizedType):
             continue
         support = family.args[0][1]
@@ -145,7 +136,7 @@ def supports(program: ast.Program, facts: Facts) -> Iterator[Lint]:
         if required is not None and exceeds(allowed(d.type), required):
             text = truncation_text(s) if s.truncation else interval_text(required)
             what = "its truncated range" if s.truncation else WORDS[required]
-            fix = redeclaration(known, d, text)
+            fix = redeclaration(p.alone, d, text)
             yield lints.bounds_contradict(
                 d.name, s.distribution, what, with_bounds(d, text), s.left.span, fix
             )
@@ -165,11 +156,10 @@ def truncation_text(s: ast.Tilde) -> str:
     return ", ".join(f"{name}={expression(e)}" for name, e in sides if e is not None)
 
 
-def excluded_priors(program: ast.Program, facts: Facts) -> Iterator[Lint]:
+def excluded_priors(p: Nodes) -> Iterator[Lint]:
     """A parameter whose bounds lie in the tail of its own prior, of numbers."""
-    known = parameters(program)
-    for s, family in densities(program, facts):
-        d = parameter(known, facts, s.left)
+    for s, family in densities(p):
+        d = parameter(p, s.left)
         values = {name: literal(e, math.nan) for (name, _), e in zip(family.args[1:], s.args, strict=False)}
         if d is None or s.truncation or family.args[0][1] != "real" or len(values) != len(s.args):
             continue
@@ -182,20 +172,20 @@ def excluded_priors(program: ast.Program, facts: Facts) -> Iterator[Lint]:
                 yield lints.prior_excluded(d.name, prior, f"{mass:.1g}", s.left.span)
 
 
-def arguments(program: ast.Program, facts: Facts) -> Iterator[Lint]:
+def arguments(p: Nodes) -> Iterator[Lint]:
     """A parameter without the bounds that an argument requires, or a linear predictor in its place."""
-    known, values = parameters(program), sole_values(program, facts)
-    for s, family in densities(program, facts):
+    values = sole_values(p)
+    for s, family in densities(p):
         for (name, support), e in zip(family.args[1:], s.args, strict=False):
-            required, d = INTERVALS.get(support), parameter(known, facts, e)
+            required, d = INTERVALS.get(support), parameter(p, e)
             if required is None:
                 continue
             must_be = SUPPORTS[support].must_be
             if d is not None and exceeds(allowed(d.type), required):
                 text = interval_text(required)
-                fix = redeclaration(known, d, text)
+                fix = redeclaration(p.alone, d, text)
                 yield lints.argument_unconstrained(d.name, name, s.distribution, must_be, text, e.span, fix)
-            elif d is None and is_unbounded(values.get(facts.symbols.get(base(e)), e), known, facts):
+            elif d is None and is_unbounded(p, values.get(p.facts.symbols.get(base(e)), e)):
                 written, link = expression(e), LINKS.get((family.name, name))
                 inverse = "inv_logit" if required == (0.0, 1.0) else "exp"
                 fix = Fix(s.name_span, link) if link else Fix(e.span, f"{inverse}({written})")
@@ -203,31 +193,24 @@ def arguments(program: ast.Program, facts: Facts) -> Iterator[Lint]:
                 yield lints.linear_predictor(written, name, s.distribution, must_be, text, e.span, fix)
 
 
-def sole_values(program: ast.Program, facts: Facts) -> Mapping[Symbol | None, ast.Expr]:
+def sole_values(p: Nodes) -> Mapping[Symbol | None, ast.Expr]:
     """The values of variables that one statement alone assigns to."""
-    assigned = [*definitions((*program.transformed_parameters, *program.model))]
-    targets = [
-        facts.symbols.get(target if isinstance(target, ast.Declaration) else base(target))
-        for target, _ in assigned
-    ]
-    return {
-        symbol: value
-        for symbol, (_, value) in zip(targets, assigned, strict=True)
-        if targets.count(symbol) == 1
-    }
+    values: dict[Symbol | None, list[ast.Expr]] = {}
+    for target, value in p.definitions():
+        values.setdefault(p.facts.symbols.get(base(target)), []).append(value)
+    return {symbol: each[0] for symbol, each in values.items() if len(each) == 1}
 
 
-def is_unbounded(e: ast.Expr, known: Declarations, facts: Facts) -> bool:
+def is_unbounded(p: Nodes, e: ast.Expr) -> bool:
     """Whether an expression is linear in parameters of which one takes every real value."""
-    used = (parameter(known, facts, v) for v in variables(e))
+    used = (parameter(p, v) for v in variables(e))
     free = any(d is not None and allowed(d.type) == (-math.inf, math.inf) for d in used)
-    return free and is_linear(e, facts)
+    return free and is_linear(e, p.facts)
 
 
-def uniform_bounds(program: ast.Program, facts: Facts) -> Iterator[Lint]:
-    known = parameters(program)
-    for s, family in densities(program, facts):
-        d = parameter(known, facts, s.left)
+def uniform_bounds(p: Nodes) -> Iterator[Lint]:
+    for s, family in densities(p):
+        d = parameter(p, s.left)
         if family.name != "uniform" or d is None or len(s.args) != 2:
             continue
         bounds = ast.limits(d.type)
@@ -237,16 +220,16 @@ def uniform_bounds(program: ast.Program, facts: Facts) -> Iterator[Lint]:
         inside = not exceeds(allowed(d.type), interval) and not any(map(math.isnan, interval))
         if ends != written and not inside:
             text = f"lower={ends[0]}, upper={ends[1]}"
-            fix = redeclaration(known, d, text)
+            fix = redeclaration(p.alone, d, text)
             yield lints.undeclared_hard_bounds(d.name, with_bounds(d, text), s.left.span, fix)
 
 
 # --- Scales --------------------------------------------------------------------------------------
 
 
-def variances(program: ast.Program, facts: Facts) -> Iterator[Lint]:
+def variances(p: Nodes) -> Iterator[Lint]:
     """Where a standard deviation is wanted, a square or a name that says variance."""
-    for s, family in densities(program, facts):
+    for s, family in densities(p):
         for (name, _), e in zip(family.args[1:], s.args, strict=False):
             root = square_root(e) if name == "sigma" else None
             if root is not None:
@@ -271,24 +254,21 @@ def square_root(e: ast.Expr) -> str | None:
 # --- Jacobians -----------------------------------------------------------------------------------
 
 
-def jacobians(program: ast.Program, facts: Facts) -> Iterator[Lint]:
+def jacobians(p: Nodes) -> Iterator[Lint]:
     """A nonlinear function of parameters on the left of `~`, in a program that adds no Jacobian by hand."""
-    increments = (ast.TargetIncrement, ast.JacobianIncrement)
-    if any(isinstance(node, increments) for node in statements(program)):
+    if p.of(ast.TargetIncrement, ast.JacobianIncrement):
         return
-    curved = nonlinear_variables(program, facts)
-    for s in statements(program.model):
-        if isinstance(s, ast.Tilde):
-            direct = not is_linear(s.left, facts)
-            if direct or facts.symbols.get(base(s.left)) in curved:
-                yield lints.needs_jacobian(expression(s.left), direct, s.left.span)
+    curved = nonlinear_variables(p)
+    for s in p.of(ast.Tilde, blocks=[BlockName.MODEL]):
+        direct = not is_linear(s.left, p.facts)
+        if direct or p.facts.symbols.get(base(s.left)) in curved:
+            yield lints.needs_jacobian(expression(s.left), direct, s.left.span)
 
 
-def nonlinear_variables(program: ast.Program, facts: Facts) -> set[Symbol]:
+def nonlinear_variables(p: Nodes) -> set[Symbol]:
     """Variables that are assigned a nonlinear function of parameters."""
-    assigned = definitions((*program.transformed_parameters, *program.model))
-    values = [(base(target), value) for target, value in assigned if not is_linear(value, facts)]
-    return {facts.symbols[target] for target, _ in values if target in facts.symbols}
+    targets = (base(target) for target, value in p.definitions() if not is_linear(value, p.facts))
+    return {p.facts.symbols[target] for target in targets if target in p.facts.symbols}
 
 
 def is_linear(e: ast.Expr, facts: Facts) -> bool:

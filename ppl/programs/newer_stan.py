@@ -5,13 +5,14 @@ Versions: Stan Functions Reference ("Available since"), release notes of stanc3.
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 from ppl.kernel.language import ast
 from ppl.kernel.language.facts import Facts, UserMatch
 from ppl.kernel.language.higher_order import HIGHER_ORDER
 from ppl.kernel.language.laplace import LAPLACE, STATEMENTS
-from ppl.kernel.language.walk import walk
 from ppl.programs.lints import Lint, needs_newer_stan
+from ppl.programs.nodes import Nodes
 from ppl.source import Span
 from ppl.types import VECTOR
 
@@ -51,11 +52,20 @@ WIENER: dict[int, int] = {6: 35, 8: 35, 7: 38, 9: 38}
 """Numbers of arguments of `wiener`: with variabilities, and with the precision of its gradient."""
 
 
-def newer_than(version: int, program: ast.Program, facts: Facts) -> Iterator[Lint]:
+NEEDING = frozenset(
+    {ast.Call, ast.Tilde, ast.TupleLiteral, ast.SizedTuple, ast.UnsizedType, ast.SizedType}
+    | {ast.ImaginaryLiteral, ast.Assignment, ast.JacobianIncrement, ast.Reject}
+)
+"""The kinds of nodes that may need a newer Stan."""
+
+
+def newer_than(version: int, p: Nodes) -> Iterator[Lint]:
     """Each function, distribution and form of the language that came after Stan 2.`version`, once."""
     said: set[str] = set()
-    for node in walk(program):
-        for what, since, span in needs(node, facts):
+    for node in p.every:
+        if type(node) not in NEEDING:
+            continue
+        for what, since, span in needs(node, p.facts):
             if since > version and what not in said:
                 said.add(what)
                 yield needs_newer_stan(what, f"2.{since}", span)
@@ -91,8 +101,14 @@ def is_own(name: str, node: ast.Node, facts: Facts) -> bool:
     return isinstance(facts.calls.get(node), UserMatch) and not takes_one
 
 
+@cache
+def since_version(name: str) -> int | None:
+    """The minor version that brought a function or distribution, if it is newer than 2.26."""
+    return next((version for version, pattern in NAMES if pattern.fullmatch(name)), None)
+
+
 def called(name: str, node: ast.Call | ast.Tilde, facts: Facts) -> Iterator[tuple[str, int, Span]]:
-    since = next((version for version, pattern in NAMES if pattern.fullmatch(name)), None)
+    since = since_version(name)
     count = len(node.args) + isinstance(node, ast.Tilde)
     if since is not None:
         yield f"`{name}`", since, node.span

@@ -11,8 +11,9 @@ from ppl.kernel.language.facts import Facts
 from ppl.kernel.language.printer import expression
 from ppl.kernel.language.scope import BlockName
 from ppl.kernel.language.walk import variables
-from ppl.programs.density_lints import densities, parameter, parameters, redeclaration, with_bounds
+from ppl.programs.density_lints import densities, parameter, redeclaration, with_bounds
 from ppl.programs.lints import Lint, funnel
+from ppl.programs.nodes import Nodes
 from ppl.source import Span
 from ppl.types import INT, REAL
 
@@ -41,21 +42,21 @@ class Centred(NamedTuple):
         return with_bounds(self.declaration, self.bounds)
 
 
-def centred(program: ast.Program, facts: Facts) -> Iterator[Centred]:
+def centred(p: Nodes) -> Iterator[Centred]:
     """The parameters whose entries and scale are both estimated, in the centred form.
 
     Papaspiliopoulos, Roberts and Skold (2007), "A general framework for the parametrization of hierarchical
     models".
     """
-    known = parameters(program)
-    priors = Counter(d for s, _ in densities(program, facts) if (d := parameter(known, facts, s.left)))
-    for s, family in densities(program, facts):
-        d = parameter(known, facts, s.left)
+    facts = p.facts
+    priors = Counter(d for s, _ in densities(p) if (d := parameter(p, s.left)))
+    for s, family in densities(p):
+        d = parameter(p, s.left)
         if d is None or priors[d] > 1 or family.name not in FAMILIES or not is_plain_container(d.type):
             continue
         location, scale = s.args[-2:]
         named = [facts.symbols[v] for v in variables((location, scale))]
-        estimated = any(parameter(known, facts, v) for v in variables(scale))
+        estimated = any(parameter(p, v) for v in variables(scale))
         declarable = all(v.block in DECLARED_BEFORE and v.name != d.name for v in named)
         if estimated and declarable and all(is_bound_of(d, e, facts) for e in (location, scale)):
             offset = "" if is_zero(location) else f"offset={expression(location)}, "
@@ -97,10 +98,9 @@ def is_zero(e: ast.Expr) -> bool:
     return isinstance(e, ast.IntLiteral | ast.RealLiteral) and float(expression(e)) == 0
 
 
-def funnels(program: ast.Program, facts: Facts) -> Iterator[Lint]:
+def funnels(p: Nodes) -> Iterator[Lint]:
     """A centred hierarchy, which is a funnel where data are few."""
-    known = parameters(program)
-    for c in centred(program, facts):
-        fix = redeclaration(known, c.declaration, c.bounds)
-        fix = below_named(c, fix, program.parameters, facts) if fix and not c.in_order else fix
+    for c in centred(p):
+        fix = redeclaration(p.alone, c.declaration, c.bounds)
+        fix = below_named(c, fix, p.program.parameters, p.facts) if fix and not c.in_order else fix
         yield funnel(c.declaration.name, c.scale, c.non_centred, c.statement.left.span, fix)

@@ -15,6 +15,7 @@ from ppl.programs.density_lints import (
 )
 from ppl.programs.lints import Lint
 from ppl.programs.newer_stan import ASSUMED, newer_than
+from ppl.programs.nodes import Nodes
 from ppl.programs.non_centred import funnels
 from ppl.programs.usage_lints import (
     adjustments,
@@ -27,7 +28,7 @@ from ppl.programs.usage_lints import (
     unused_variables,
 )
 
-LintRule = Callable[[ast.Program, Facts], Iterator[Lint]]
+LintRule = Callable[[Nodes], Iterator[Lint]]
 
 RULES: tuple[LintRule, ...] = (
     priors,
@@ -51,6 +52,7 @@ RULES: tuple[LintRule, ...] = (
 
 def lints(program: ast.Program, facts: Facts, stan_version: int = ASSUMED) -> tuple[Lint, ...]:
     """All warnings for a checked program, by line; among them what Stan 2.`stan_version` lacks."""
-    of_rules = [lint for rule in RULES for lint in rule(program, facts)]
-    newer = newer_than(stan_version, program, facts)
+    nodes = Nodes(program, facts)
+    of_rules = [lint for rule in RULES for lint in rule(nodes)]
+    newer = newer_than(stan_version, nodes)
     return tuple(sorted([*of_rules, *newer], key=lambda c: (c.span.line, c.span.column, c.code)))

@@ -9,6 +9,7 @@ from ppl.kernel.language.higher_order import HIGHER_ORDER
 from ppl.kernel.language.laplace import LAPLACE
 from ppl.programs.checked import analyse
 from ppl.programs.newer_stan import NAMES, newer_than
+from ppl.programs.nodes import Nodes
 from ppl.source import SourceText
 from ppl.stdlib.library import standard
 
@@ -40,7 +41,7 @@ model {
 
 def required(version: int) -> Iterable[tuple[str, str]]:
     """What the notes name, and the version."""
-    for lint in newer_than(version, *analyse(SourceText(PROGRAM))):
+    for lint in newer_than(version, Nodes(*analyse(SourceText(PROGRAM)))):
         what = re.fullmatch(r"(.*) requires Stan (.*)\.", lint.message)
         assert what, lint.message
         yield what[1], what[2]

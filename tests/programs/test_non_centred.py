@@ -5,6 +5,7 @@ import pytest
 
 import ppl
 from ppl.programs.checked import analyse
+from ppl.programs.nodes import Nodes
 from ppl.programs.non_centred import centred
 from ppl.source import SourceText
 
@@ -13,7 +14,7 @@ SCALES = "real m; real<lower=0> t; vector<lower=0>[3] s;"
 
 
 def found(parameters: str, model: str):
-    return list(centred(*analyse(SourceText(PROGRAM.format(parameters, model)))))
+    return list(centred(Nodes(*analyse(SourceText(PROGRAM.format(parameters, model))))))
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from ppl.kernel.language import ast
 from ppl.kernel.language.facts import Facts
 from ppl.kernel.language.include import read_source
 from ppl.programs.lints import Lint
+from ppl.programs.nodes import Nodes
 from ppl.programs.pedantic import lints
 from ppl.programs.usage_lints import without_density
 from ppl.source import SourceText
@@ -77,7 +78,7 @@ def warnings(program: ast.Program, facts: Facts) -> Iterator[str]:
 
     Stan's compiler names every parameter without a prior; `ppl check` only one with an improper flat prior.
     """
-    for declaration in without_density(program, facts):
+    for declaration in without_density(Nodes(program, facts)):
         yield f"Warning: The parameter {declaration.name} has no priors.\n"
     for lint in lints(program, facts):
         if lint.code != NO_PRIOR:

@@ -38,9 +38,9 @@ Binder = ast.Declaration | ast.For | ast.ForEach | ast.Argument
 """Nodes that bind a name to a variable."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Symbol:
-    """A variable; `type` is None when its declaration was itself refused."""
+    """A variable, compared by identity; `type` is None when its declaration was itself refused."""
 
     name: str
     type: Type | None

@@ -11,7 +11,7 @@ from ppl.source import Span
 Item = TypeVar("Item")
 
 PARTS: Mapping[type, Sequence[str]] = {
-    kind: [f.name for f in reversed(fields(kind)) if f.name not in ("span", "name", "name_span")]
+    kind: [f.name for f in reversed(fields(kind)) if f.type not in (Span, str, int, bool)]
     for kind in vars(ast).values()
     if isinstance(kind, type) and issubclass(kind, ast.Node)
 }
@@ -53,9 +53,11 @@ def nodes_in(
 
 def parts(node: ast.Node, kinds: Container[type] = EXPRESSIONS) -> tuple[Any, ...]:
     """The nodes of some kinds directly inside a node: of an expression its operands, without indices."""
-    values = [getattr(node, name) for name in reversed(PARTS[type(node)])]
-    inside = (part for value in values for part in (value if isinstance(value, tuple) else (value,)))
-    return tuple(part for part in inside if type(part) in kinds)
+    inside: list[Any] = []
+    for name in reversed(PARTS[type(node)]):
+        value = getattr(node, name)
+        inside += value if isinstance(value, tuple) else (value,)
+    return tuple([part for part in inside if type(part) in kinds])
 
 
 def children(s: ast.Statement) -> tuple[ast.Statement, ...]:

@@ -8,7 +8,8 @@ import numpy as np
 from ppl.floats import Floats
 from ppl.kernel.language import ast
 from ppl.methods.diagnose.psis import psis
-from ppl.programs.density_lints import literal, parameters, redeclaration
+from ppl.programs.density_lints import literal, redeclaration
+from ppl.programs.nodes import alone, parameters
 from ppl.programs.non_centred import CONTAINERS
 from ppl.results.doctor.advice import SYMMETRIC, rounded, with_argument
 from ppl.results.doctor.change import Change, Rescaling
@@ -250,6 +251,6 @@ def rescaled(x: Parameter, multiplier: str) -> Rescaling | None:
     """The declaration with a multiplier."""
     if x.program is None:
         return None
-    known = parameters(x.program)
-    d = known[x.name]
-    return Rescaling(x.name, redeclaration(known, d, multiplier) if d.type.keyword in CONTAINERS else None)
+    d = parameters(x.program)[x.name]
+    fix = redeclaration(alone(x.program), d, multiplier) if d.type.keyword in CONTAINERS else None
+    return Rescaling(x.name, fix)

@@ -43,9 +43,10 @@ def non_centred_forms(model: CompiledProgram) -> tuple[str, ...]:
     """
     if model.compilation.part is not None:  # a part of a program has no text of its own
         return ()
+    from ppl.programs.nodes import Nodes
     from ppl.programs.non_centred import centred
 
-    parameters = list(centred(*model.compilation.checked))
+    parameters = list(centred(Nodes(*model.compilation.checked)))
     if not parameters:
         return ()
     lines = ", ".join(f"`{c.non_centred}` (line {c.declaration.span.line})" for c in parameters)
