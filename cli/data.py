@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ppl.posterior import Posterior
     from ppl.results.files.read_csv import DrawsFile, Wanted
     from ppl.results.report.log_lik import LogLik
+    from ppl.results.report.loo import Loo
 
 
 def inputs_from(files: Iterable[Path], more: Iterable[str] = ()) -> "Inputs":
@@ -149,6 +150,33 @@ def rows_of(
     if model is None or (there and not outcome):
         return [in_files(runs, log_lik)]
     return by_row.in_files(conditioned_as(model_of(model), runs[0], data), runs, split_names(outcome) or None)
+
+
+def loos_of(
+    runs: "Sequence[DrawsFile]",
+    outcome: str,
+    log_lik: str,
+    model: Path | None,
+    data: list[Path],
+    with_reloo: bool = False,
+    seed: int = 1,
+) -> "list[Loo]":
+    """The ELPD of each outcome, by `rows_of`, or with rows left out in fact by the program.
+
+    Raises:
+        DataError: rows are to be left out in fact, and there is no program.
+    """
+    from ppl.compile import model_of
+    from ppl.errors import DataError
+    from ppl.results.fits import reloo
+    from ppl.results.report.loo import loo_of
+
+    if not with_reloo:
+        return [*map(loo_of, rows_of(runs, outcome, log_lik, model, data))]
+    if (program := program_of(runs[0], model)) is None:
+        raise DataError(f"{runs[0].path} names no program, which --reloo needs. Give it: --model MODEL.")
+    posterior = conditioned_as(model_of(program), runs[0], data)
+    return reloo.in_files(posterior, runs, split_names(outcome) or None, seed)
 
 
 def model_and_inputs(

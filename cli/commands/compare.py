@@ -21,6 +21,7 @@ def compare(
     log_lik: Annotated[str, one_of("The log likelihood of each row.", "--log-lik")] = "log_lik",
     model: Annotated[list[Path], programs("The programs; default: those that FILEs name.")] = [],  # noqa: B006
     data: OwnData = [],  # noqa: B006
+    reloo: Annotated[bool, flag("--reloo", "Leave rows with a high k-hat out in fact.")] = False,
     evidence: Annotated[bool, flag("--evidence", "Compare by log evidence, not by PSIS-LOO.")] = False,
     format: ReportFormat = Format.text,
 ) -> None:
@@ -36,9 +37,9 @@ def compare(
     se_diff its standard error. A difference below 4, or below two standard
     errors, does not decide between models. weight is the model's share in the
     mixture that predicts best (stacking). bad k-hat counts the rows whose ELPD
-    is unreliable: `ppl loo` lists them. If FILEs have no `log_lik`, the
-    programs that they name are read, or --model: one for all FILEs, or one for
-    each in their order.
+    is unreliable: `ppl loo` lists them, and --reloo leaves them out in fact.
+    If FILEs have no `log_lik`, the programs that they name are read, or
+    --model: one for all FILEs, or one for each in their order.
     Models of several outcomes are compared by each: `--outcome y` chooses one.
 
     \b
@@ -46,7 +47,7 @@ def compare(
     is the difference to it, a log Bayes factor. probability is the posterior
     probability of the model if all have the same prior probability.
     """
-    from ppl.cli.data import columns_of_rows, rows_of
+    from ppl.cli.data import columns_of_rows, loos_of
     from ppl.cli.fits import read_run
     from ppl.cli.output import screen_width, wrapped
     from ppl.methods.diagnose.level import Level
@@ -69,7 +70,7 @@ def compare(
         )
     of_each: list[Path | None] = [*model] * len(files) if len(model) == 1 else [*model] or [None] * len(files)
     own = dict(zip(names, of_each, strict=True))
-    wanted = columns_of_rows(outcome, log_lik)
+    wanted = None if reloo else columns_of_rows(outcome, log_lik)
     read = {name: read_run(file, own[name], data, wanted) for name, file in zip(names, files, strict=True)}
     levels = {name: level([file]) for name, file in read.items()}
     comparison: Comparison | ComparisonByOutcome | EvidenceComparison
@@ -78,7 +79,7 @@ def compare(
     else:
         comparison = compared(
             {
-                name: loo_by_outcome(rows_of([file], outcome, log_lik, own[name], data), levels[name])
+                name: loo_by_outcome(loos_of([file], outcome, log_lik, own[name], data, reloo), levels[name])
                 for name, file in read.items()
             }
         )

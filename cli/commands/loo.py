@@ -6,7 +6,7 @@ from typing import Annotated
 import click
 
 from ppl.cli.arguments import DrawsFiles, OwnData, program
-from ppl.cli.options import one_of, outcomes, output_file
+from ppl.cli.options import flag, one_of, outcomes, output_file, whole
 from ppl.cli.required import Format, ReportFormat
 
 
@@ -16,6 +16,8 @@ def loo(
     log_lik: Annotated[str, one_of("The log likelihood of each row.", "--log-lik")] = "log_lik",
     model: Annotated[Path | None, program("The program; default: the one that FILEs name.")] = None,
     data: OwnData = [],  # noqa: B006
+    reloo: Annotated[bool, flag("--reloo", "Leave rows with a high k-hat out in fact.")] = False,
+    seed: Annotated[int, whole(0, "Seed of --reloo; reproducible on one machine.")] = 1,
     csv: Annotated[Path | None, output_file("ELPD and k-hat of each row as CSV.", "--csv")] = None,
     format: ReportFormat = Format.text,
 ) -> None:
@@ -36,11 +38,16 @@ def loo(
     posterior.
 
     \b
+    A row with a high k-hat has too much influence for importance sampling.
+    --reloo moves draws to the posterior without it, row by row, by the model
+    block; its k-hat is then 0.
+
+    \b
     Of several outcomes each has a row in the table: `--outcome y` chooses one.
     Their ELPDs are not added up. If row n of y1 and row n of y2 are one
     observation, `--outcome y1,y2` leaves them out together.
     """
-    from ppl.cli.data import columns_of_rows, rows_of
+    from ppl.cli.data import columns_of_rows, loos_of
     from ppl.cli.fits import read_runs
     from ppl.cli.output import screen_width, wrapped
     from ppl.files import write_whole
@@ -48,8 +55,9 @@ def loo(
     from ppl.results.report.machine import document, of_loo
     from ppl.results.report.reading import judgement, level
 
-    runs = read_runs(files, model, data, columns_of_rows(outcome, log_lik))
-    estimate = loo_by_outcome(rows_of(runs, outcome, log_lik, model, data), level(runs))
+    runs = read_runs(files, model, data, None if reloo else columns_of_rows(outcome, log_lik))
+    loos = loos_of(runs, outcome, log_lik, model, data, reloo, seed)
+    estimate = loo_by_outcome(loos, level(runs))
     if csv:
         write_whole(csv, csv_lines(estimate))
     if format is Format.json:

@@ -193,7 +193,7 @@ def likelihood(outcome, rows, data=None, first=1):
 )
 def test_other_outcomes_rows_and_data_are_refused(a, b, says):
     both = {
-        name: loo_by_outcome([likelihood(*each) for each in found], Level.GOOD)
+        name: loo_by_outcome([loo_of(likelihood(*each)) for each in found], Level.GOOD)
         for name, found in (("a", a), ("b", b))
     }
     with pytest.raises(ppl.DataError, match=says):
@@ -203,7 +203,7 @@ def test_other_outcomes_rows_and_data_are_refused(a, b, says):
 def test_a_log_lik_that_names_no_outcome_is_that_of_the_only_one():
     alone, y = loo_of(likelihood("", 3)), loo_of(likelihood("y", 3, [1, 2, 3]))
     assert compare({"a": alone, "b": y})[1].elpd_diff == pytest.approx(0)
-    x = loo_by_outcome([likelihood("x", 3), likelihood("y", 3)], y.level)
+    x = loo_by_outcome([loo_of(likelihood("x", 3)), loo_of(likelihood("y", 3))], y.level)
     assert compare({"a": x, "b": y}, outcome="y")[1].elpd_diff == pytest.approx(0)
     found = compare({"a": x, "b": x})
     assert list(found) == ["x", "y"] and str(found).startswith("x:\n") and "best a" in repr(found)

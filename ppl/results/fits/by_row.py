@@ -224,10 +224,15 @@ def in_files(
         DataError: the draws are of other parameters, or the data have no rows.
         UnknownName: there is no such outcome.
     """
-    ratios, notes = ratios_in(files)
-    us = np.concatenate([unconstrained_of(posterior, file.columns, file.draws) for file in files])
+    us, ratios, notes = points_in(posterior, files)
     of_files = log_liks(chosen_outcomes(log_likelihood(posterior, us), outcome), ratios, str(files[0].path))
     return [replace(each, notes=(*each.notes, *notes)) for each in of_files]
+
+
+def points_in(posterior: LogDensity, files: Sequence[DrawsFile]) -> tuple[Floats, Floats, tuple[str, ...]]:
+    """The unconstrained points of the draws of all runs (draws, dim), with `ratios_in`."""
+    us = np.concatenate([unconstrained_of(posterior, file.columns, file.draws) for file in files])
+    return us, *ratios_in(files)
 
 
 def log_liks(outcomes: Sequence[RowsOfOutcome], log_ratios: Floats, where: str) -> list[LogLik]:

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
 by_row, new_rows = LateModule("ppl.results.fits.by_row"), LateModule("ppl.results.fits.new_rows")
 expected, scenarios = LateModule("ppl.results.fits.expected"), LateModule("ppl.results.fits.scenarios")
-pictures = LateModule("ppl.results.pictures.plots")
+pictures, left_out = LateModule("ppl.results.pictures.plots"), LateModule("ppl.results.fits.reloo")
 discrete, loo = LateModule("ppl.density.discrete"), LateModule("ppl.results.report.loo")
 """Modules that few fits need, which import the compiler."""
 
@@ -465,12 +465,20 @@ class VariablesOfDraws(api.Members, ABC):
         return [*by_row.log_liks(rows, log_ratios, where)]
 
     @overload
-    def loo(self, outcome: None = None, log_lik: str = POINTWISE) -> "Loo | LooByOutcome": ...
+    def loo(
+        self, outcome: None = None, log_lik: str = POINTWISE, reloo: bool = False, seed: int = 1
+    ) -> "Loo | LooByOutcome": ...
     @overload
-    def loo(self, outcome: str | Sequence[str], log_lik: str = POINTWISE) -> "Loo": ...
+    def loo(
+        self, outcome: str | Sequence[str], log_lik: str = POINTWISE, reloo: bool = False, seed: int = 1
+    ) -> "Loo": ...
     @checks
     def loo(
-        self, outcome: str | Sequence[str] | None = None, log_lik: str = POINTWISE
+        self,
+        outcome: str | Sequence[str] | None = None,
+        log_lik: str = POINTWISE,
+        reloo: bool = False,
+        seed: int = 1,
     ) -> "Loo | LooByOutcome":
         """The ELPD of left-out rows by PSIS-LOO, in nats; of several outcomes a mapping, by name.
 
@@ -480,6 +488,10 @@ class VariablesOfDraws(api.Members, ABC):
         The log likelihood is read from the model block, as `log_lik()`, unless the generated quantities have
         `log_lik`, or the name that `log_lik` gives. Draws of q are weighted towards the posterior; other
         draws count as draws of the posterior. Vehtari, Gelman and Gabry (2017).
+
+        With `reloo` each row whose k-hat is too high is left out in fact, by the model block: draws are moved
+        to the posterior without it, with this `seed`. Its k-hat is then 0. A row for which they do not
+        converge keeps its k-hat.
 
         Raises:
             DataError: there is no such quantity, it is no finite number for each row, or rows of several
@@ -492,7 +504,12 @@ class VariablesOfDraws(api.Members, ABC):
             >>> loo.outcome, loo.elpds.shape, bool(-34 < loo.elpd < -29)
             ('y', (8,), True)
         """
-        return loo.loo_by_outcome(self._pointwise(outcome, log_lik), self.level)
+        if reloo:
+            of_draws = self.draws_u, self._log_ratios
+            loos = left_out.reloo(self.posterior, *of_draws, outcome, self.posterior.source.name, seed)
+        else:
+            loos = map(loo.loo_of, self._pointwise(outcome, log_lik))
+        return loo.loo_by_outcome(loos, self.level)
 
     @property
     def discrete(self) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ Andersen, Jonasson and Vehtari (2019), Bayesian leave-one-out cross-validation f
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -27,8 +27,9 @@ MOST_KHAT, DRAWS_FOR_IT = 0.7, 2200
 ENOUGH_DRAWS = f"With {DRAWS_FOR_IT} draws or more a k-hat up to {MOST_KHAT} is low enough."
 FIT_AGAIN = (
     "The ELPD is unreliable and usually too high: without such a row the posterior is too far from the "
-    "draws. Fit again without these rows, one at a time, or use a model that is less sensitive to single "
-    "rows. If most rows have a high k-hat, each determines a parameter of its own, or the draws are poor."
+    "draws. `--reloo`, in Python `fit.loo(reloo=True)`, moves the draws there, a row at a time; or use a "
+    "model that is less sensitive to single rows. If most rows have a high k-hat, each determines a "
+    "parameter of its own, or the draws are poor."
 )
 
 
@@ -205,9 +206,9 @@ def loo_of(log_lik: LogLik) -> Loo:
     )
 
 
-def loo_by_outcome(log_liks: Sequence[LogLik], level: Level) -> Loo | LooByOutcome:
-    """PSIS-LOO of the only outcome, or of each in turn; `level` is that of the draws."""
-    loos = [replace(loo_of(each), level=level) for each in log_liks]
+def loo_by_outcome(of_outcomes: Iterable[Loo], level: Level) -> Loo | LooByOutcome:
+    """That of the only outcome, or of each in turn; `level` is that of the draws."""
+    loos = [replace(each, level=level) for each in of_outcomes]
     return loos[0] if len(loos) == 1 else LooByOutcome({loo.outcome: loo for loo in loos})
 
 

@@ -61,7 +61,8 @@ class Terms:
             return code("a += b;", n.span, a=entry, b=n.value)
 
         declared = tuple(declaration(quantity, shapes[group], span) for group, quantity in quantities.items())
-        return Summed(quantities, declared, rewrite(body, added), tied)
+        axes = {group: len(shapes[group]) for group in in_order}
+        return Summed(quantities, declared, rewrite(body, added), tied, axes)
 
 
 def joined_outcomes(places: Iterable[str], order: Sequence[str]) -> dict[str, str]:
@@ -89,13 +90,15 @@ def shared_sizes(sizes: Sequence[Exprs]) -> Exprs:
 class Summed(NamedTuple):
     """The quantities by outcome, their declarations, and the statements that compute them.
 
-    `tied` are the outcomes whose entries are one row, and the place of a term that makes them one.
+    `tied` are the outcomes whose entries are one row, and the place of a term that makes them one; `axes`
+    how many indices a row of each has.
     """
 
     quantities: dict[str, str]
     declared: Stmts
     body: Stmts
     tied: dict[str, Span]
+    axes: dict[str, int]
 
 
 @dataclass
@@ -120,7 +123,8 @@ class LogLikReader(TermReader):
             out for e in seen if e not in alone for out in super(LogLikReader, self).increment(e, around)
         )
         row = next((self.terms.places[s] for s in others if s in self.terms.places), self.deciding(around))
-        return (*others, *(out for e in alone if row and row.at for out in self.of_value(e, row)))
+        own = (self.of_value(e, row) if row and row.at else self.of_prior(e) for e in alone)
+        return (*others, *(out for each in own for out in each))
 
     def deciding(self, around: Around) -> Place | None:
         """The one outcome that the nearest condition on outcomes reads."""

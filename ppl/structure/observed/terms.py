@@ -101,6 +101,10 @@ class TermReader(ABC):
     def of_value(self, value: ast.Expr, place: Place) -> Stmts:
         """The statements for any other term."""
 
+    def of_prior(self, term: ast.Tilde | ast.CallStatement | ast.Expr) -> Stmts:
+        """The statements for a term of parameters alone."""
+        return ()
+
     @property
     def facts(self) -> Facts:
         return self.factors.facts
@@ -117,7 +121,7 @@ class TermReader(ABC):
             case ast.CallStatement(call=call):
                 if any(map(self.factors.reads_data, call.args)):
                     raise unread(f"`{call.name}` adds terms of data to the target", s.span)
-                return ()
+                return self.of_prior(s)
             case ast.Print() | ast.Skip() | ast.JacobianIncrement():
                 return ()
             case ast.For() | ast.ForEach() | ast.While():
@@ -141,12 +145,12 @@ class TermReader(ABC):
         left, _ = left_and_args(s)
         if self.factors.depends(left):
             self.refuse_mixed(left)
-            return ()
+            return self.of_prior(s)
         d = self.split_entries(s)
         seen = self.outcome(left, s.span, d.at)
         place = self.place(seen, around, s.span)
         if place is None:
-            return ()
+            return self.of_prior(s)
         return d.inside(self.of_density(d, s, place, around), s.span)
 
     def of_several(self, places: Sequence[Place], span: Span) -> Place:
@@ -181,7 +185,7 @@ class TermReader(ABC):
         seen = self.observed(value, around.loops, at, frozenset())
         place = self.place(seen, around, value.span)
         if place is None:
-            return ()
+            return self.of_prior(value)
         each = indexed(value, at) if heads else expr("sum(e)", value.span, e=value) if axes else value
         return loops(heads, self.of_value(each, place), value.span)
 
@@ -191,7 +195,7 @@ class TermReader(ABC):
         seen = bounds_only(self.outcome(value.args[0], value.span, d.at))
         place = self.place(seen, around, value.span)
         if place is None:
-            return ()
+            return self.of_prior(value)
         each = replace(value, args=(d.left, *d.args)) if d.heads else value
         return d.inside(self.of_value(each, place), value.span)
 
