@@ -39,26 +39,6 @@ MADE: Mapping[str, Made] = {
 RUN = ("gallery/", "constraints/", "distributions/")
 """Those whose code runs, by their beginnings."""
 
-WRITTEN = (
-    "index",
-    "new-to-bayes",
-    "tutorial",
-    "reading-a-verdict",
-    "checking-a-model",
-    "from-python",
-    "command-line",
-    "limits",
-    "language",
-    "files",
-    "editors",
-    "coming-from",
-    "comparison",
-    "faq",
-    "machines",
-    "speed",
-)
-"""Pages that are written by hand: a Markdown file each in this folder."""
-
 GUIDES = (
     "logistic-regression",
     "factors",
@@ -79,7 +59,7 @@ GUIDES = (
     "own-distributions",
     "coding-agents",
 )
-"""Those that users look for by a topic."""
+"""Pages written by hand that users look for by a topic."""
 
 NAVIGATION: Mapping[str, tuple[str, ...]] = {
     "Home": ("index",),
@@ -111,8 +91,9 @@ class SitePage:
 
 @cache
 def written() -> Mapping[str, SitePage]:
-    """The pages written by hand, by their name."""
-    return {name: _read(name) for name in (*WRITTEN, *GUIDES)}
+    """The pages written by hand, by their name: the Markdown files of this folder."""
+    texts = sorted(path.name for path in files("ppl.cli.site").iterdir() if path.name.endswith(".md"))
+    return {name: _read(name) for name in (file.removesuffix(".md") for file in texts)}
 
 
 def _read(name: str) -> SitePage:

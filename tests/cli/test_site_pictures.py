@@ -78,7 +78,7 @@ def test_what_its_commands_give_is_on_the_page(drawn, monkeypatch, tmp_path):
     exhibit = gallery.exhibits()["weibull_poisson"]
     monkeypatch.setattr(gallery, "exhibits", lambda: {"weibull_poisson": exhibit})
     monkeypatch.setattr(site, "densities", lambda: drawn)
-    pages = {name: site.SitePage(name, name, ()) for name in (*site.WRITTEN, *site.GUIDES)}
+    pages = {name: site.SitePage(name, name, ()) for name in site.written()}
     monkeypatch.setattr(site, "written", lambda: pages)
     found = dict(site.site([], run=True))
     page = found["docs/gallery/weibull_poisson.md"]

@@ -1,7 +1,5 @@
 """The gradient against finite differences, parameter by parameter: the method `diagnose` of CmdStan."""
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from ppl.density.log_density import LogDensity
@@ -47,12 +45,6 @@ class GradientTest:
     def failures(self, tolerance: float) -> tuple[Component, ...]:
         """Components where gradient and difference disagree."""
         return tuple(c for c in self.components if not c.within(tolerance))
-
-    def csv_lines(self) -> Iterator[str]:
-        """The components as CSV."""
-        yield "name,value,gradient,finite_difference,error\n"
-        for c in self.components:
-            yield f"{c.name},{c.value!r},{c.gradient!r},{c.difference!r},{c.error!r}\n"
 
 
 def gradient_test(posterior: LogDensity, u: Floats) -> GradientTest:
