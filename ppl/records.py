@@ -64,7 +64,8 @@ def _methods(cls: type, frozen: bool, eq: bool, repr: bool) -> dict[str, Any]:
     if eq:
         values = _values_of(cls)
         methods["__eq__"] = lambda self, other: (
-            values(self) == values(other) if other.__class__ is self.__class__ else NotImplemented
+            self is other
+            or (values(self) == values(other) if other.__class__ is self.__class__ else NotImplemented)
         )
         methods["__hash__"] = (lambda self: hash(values(self))) if frozen else None
     if frozen:
@@ -75,9 +76,7 @@ def _methods(cls: type, frozen: bool, eq: bool, repr: bool) -> dict[str, Any]:
 def _values_of(cls: type) -> Callable[[Any], tuple[Any, ...]]:
     """Read the fields that are compared."""
     names = [f.name for f in fields(cls) if f.compare]
-    if len(names) > 1:
-        return attrgetter(*names)
-    return lambda self: tuple([getattr(self, name) for name in names])
+    return attrgetter(*names) if names else lambda self: ()
 
 
 @recursive_repr("...")

@@ -63,7 +63,7 @@ def declared_type(c: Check, t: ast.DeclaredType, at_top: bool) -> Type:
         check_size(c, size, at_top)
     if isinstance(t, ast.SizedTuple):
         return array_of(Tuple(tuple(declared_type(c, item, at_top) for item in t.items)), len(t.dims))
-    return array_of({**NAMED, **CONSTRAINED}[t.keyword], len(t.dims))
+    return array_of(CONSTRAINED.get(t.keyword) or NAMED[t.keyword], len(t.dims))
 
 
 def check_size(c: Check, size: ast.Expr, at_top: bool) -> None:

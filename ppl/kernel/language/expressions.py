@@ -131,13 +131,15 @@ def check_argument(c: Check, function: str, e: ast.Expr) -> Type:
 def level_of(c: Check, e: ast.Expr) -> AdLevel:
     if isinstance(e, ast.Variable):
         return c.facts.symbols[e].level
-    return max((c.facts.levels.get(child, AdLevel.DATA) for child in children(e)), default=AdLevel.DATA)
+    levels = [c.facts.levels.get(child) for child in children(e)]
+    return AdLevel.PARAMETER if AdLevel.PARAMETER in levels else AdLevel.DATA
 
 
 def children(e: ast.Expr) -> Sequence[ast.Expr]:
     """The expressions directly inside, also between the brackets of an index."""
-    indices = e.indices if isinstance(e, ast.Indexed) else ()
-    return (*parts(e), *(part for index in indices for part in parts(index)))
+    if isinstance(e, ast.Indexed):
+        return (e.base, *(part for index in e.indices for part in parts(index)))
+    return parts(e)
 
 
 # --- Variables -----------------------------------------------------------------------------------

@@ -74,7 +74,10 @@ class Scope:
     functions: dict[str, list[UserFunction]] = field(default_factory=dict)
 
     def find(self, name: str) -> Symbol | None:
-        return next((frame[name] for frame in reversed(self.frames) if name in frame), None)
+        for frame in reversed(self.frames):
+            if name in frame:
+                return frame[name]
+        return None
 
     def visible(self) -> list[str]:
         return [name for frame in self.frames for name in frame]
