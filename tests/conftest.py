@@ -31,6 +31,8 @@ providers._get_local_constants = Constants
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # begun in the background of a shell
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:  # begun by nohup
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 TESTS = Path(__file__).parent
 sys.path += [str(TESTS), str(TESTS.parent / "models" / "papers")]

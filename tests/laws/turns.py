@@ -1,4 +1,4 @@
-"""Of a test marked `rotate`, a run of all tests has one case in five, and other ones after each commit."""
+"""Of a test marked `rotate`, a run of all tests has one case in eight, and other ones after each commit."""
 
 import shutil
 import subprocess
@@ -9,7 +9,7 @@ from zlib import crc32
 
 import pytest
 
-SHARE = 5
+SHARE = 8
 """As many successive commits run every case."""
 
 

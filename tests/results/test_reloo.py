@@ -36,6 +36,7 @@ def exact(y, covariance):
     return -0.5 * np.log(2 * np.pi * variances) - 0.5 * (precision @ y) ** 2 * variances
 
 
+@pytest.mark.rotate
 def test_each_row_has_a_parameter_of_its_own():
     fit = compile_model(SCHOOLS).condition(DATA).variational(seed=1)
     right = exact(Y, 25 + np.diag(9 + S**2))
@@ -57,6 +58,7 @@ def test_a_fit_without_such_rows_is_not_changed():
     assert str(fit.loo(reloo=True)) == str(fit.loo())
 
 
+@pytest.mark.rotate
 def test_the_command(tmp_path):
     (tmp_path / "m.stan").write_text(SCHOOLS)
     (tmp_path / "d.json").write_text(json.dumps({"J": 8, "y": [*Y], "s": [*S]}))
@@ -69,6 +71,7 @@ def test_the_command(tmp_path):
     assert "--reloo" in invoke("loo", out).output
 
 
+@pytest.mark.rotate
 def test_a_row_of_two_outcomes_of_which_one_may_be_missing():
     program = """data { int J; vector[J] y; vector[J] z; } parameters { vector[J] t; }
         model { t ~ normal(0, 3); y ~ normal(t, 1); z ~ normal(t, 0.7); }"""
@@ -96,6 +99,7 @@ def test_without_the_row_its_outcome_may_be_impossible():
     assert without.log_density(u) == pytest.approx(np.log(0.3) - 0.6 - np.log(2) + u[0])
 
 
+@pytest.mark.rotate
 def test_rows_of_discrete_parameters_are_summed_out():
     program = """data { vector[6] y; } parameters { vector[6] t; array[6] int<lower=0, upper=1> k; }
         model { t ~ normal(0, 4); k ~ bernoulli(0.3); for (n in 1:6) y[n] ~ normal(t[n] + 2 * k[n], 0.5); }"""
