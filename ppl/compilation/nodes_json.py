@@ -31,7 +31,7 @@ KINDS: Mapping[str, type] = {
         *(Binding, Emitted, Span, Traits),
     )
 }
-FIELD_NAMES = {name: tuple(f.name for f in fields(kind)) for name, kind in KINDS.items()}
+FIELDS = {kind: tuple(f.name for f in fields(kind)) for kind in KINDS.values()}
 Sources = Sequence[SourceText]
 ADDRESSED = ("ppl.stdlib.", "ppl.kernel.ir.", "ppl.optimise.passes.")
 """The packages in which a program's functions are."""
@@ -49,6 +49,9 @@ def encoded(value: Any, sources: Sources) -> Any:
     Raises:
         NotStored: a function has no address, or a place is in another text.
     """
+    kind = type(value)
+    if (names := FIELDS.get(kind)) is not None:
+        return {kind.__name__: [encoded(getattr(value, name), sources) for name in names]}
     match value:
         case None | bool() | int() | float() | str():
             return value
@@ -62,10 +65,6 @@ def encoded(value: Any, sources: Sources) -> Any:
             return {"dict": {key: encoded(item, sources) for key, item in value.items()}}
         case SourceText() if value in sources:
             return {"source": sources.index(value)}
-        case _ if (kind := KINDS.get(type(value).__name__)) is type(value):
-            return {
-                kind.__name__: [encoded(getattr(value, name), sources) for name in FIELD_NAMES[kind.__name__]]
-            }
         case _:
             return {"at": address(value)}
 

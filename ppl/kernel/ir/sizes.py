@@ -158,6 +158,8 @@ class Checks:
 
     def inside(self, s: ir.Stmt) -> tuple[ir.Stmt, ir.Stmts]:
         """The statement with its blocks compared, and what rejects data there, under its condition."""
+        if not isinstance(s, ir.If | ir.For | ir.While | ir.Profile):
+            return s, ()
         condition = condition_of(s)
         below = replace(self, sizes={**self.sizes, **self.local}, local={})
         if condition is None or not self.is_of_data(condition):

@@ -7,6 +7,10 @@ import numpy as np
 import pytest
 
 import ppl
+from ppl.kernel.ir import nodes as ir
+from ppl.kernel.ir.sizes import Checks
+from ppl.source import SourceText, Span
+from ppl.types import REAL
 
 PROGRAM = """
 functions {{ int twice(int n) {{ return 2 * n; }} }}
@@ -166,3 +170,12 @@ def test_jax_compares_sizes_too():
     assert np.isfinite(compiled_target(posteriors[0]).log_density_gradient(np.zeros(3))[0])
     with pytest.raises(ppl.PPLError, match=r"Sizes do not match: \[3\] and \[1\]"):
         compiled_target(posteriors[1]).log_density_gradient(np.zeros(3))
+
+
+def test_a_statement_without_blocks_does_not_copy_the_sizes():
+    class Sizes(dict):
+        def keys(self):
+            raise AssertionError("all sizes are read")
+
+    s = ir.Assign("x", ir.Var("y", REAL), Span(SourceText("x = y;"), 1, 1, 1, 7))
+    assert Checks(frozenset(), Sizes(y=())).inside(s) == (s, ())
