@@ -18,6 +18,7 @@ from ppl.compilation.traits import Traits
 from ppl.kernel.emit.load import Emitted
 from ppl.kernel.emit.text import Binding
 from ppl.kernel.ir import nodes as ir
+from ppl.records import dataclass, field
 from ppl.source import SourceText, Span
 
 KINDS: Mapping[str, type] = {
@@ -49,24 +50,37 @@ def encoded(value: Any, sources: Sources) -> Any:
     Raises:
         NotStored: a function has no address, or a place is in another text.
     """
-    kind = type(value)
-    if (names := FIELDS.get(kind)) is not None:
-        return {kind.__name__: [encoded(getattr(value, name), sources) for name in names]}
-    match value:
-        case None | bool() | int() | float() | str():
-            return value
-        case complex():
-            return {"complex": [value.real, value.imag]}
-        case tuple():
-            return [encoded(item, sources) for item in value]
-        case frozenset():
-            return {"set": sorted(value)}
-        case dict():
-            return {"dict": {key: encoded(item, sources) for key, item in value.items()}}
-        case SourceText() if value in sources:
-            return {"source": sources.index(value)}
-        case _:
-            return {"at": address(value)}
+    return Encoder(sources).encoded(value)
+
+
+@dataclass(frozen=True)
+class Encoder:
+    """Encodes one value, which holds all that `addresses` has by identity."""
+
+    sources: Sources
+    addresses: dict[int, str] = field(default_factory=dict)
+
+    def encoded(self, value: Any) -> Any:
+        kind = type(value)
+        if (names := FIELDS.get(kind)) is not None:
+            return {kind.__name__: [self.encoded(getattr(value, name)) for name in names]}
+        match value:
+            case None | bool() | int() | float() | str():
+                return value
+            case complex():
+                return {"complex": [value.real, value.imag]}
+            case tuple():
+                return [self.encoded(item) for item in value]
+            case frozenset():
+                return {"set": sorted(value)}
+            case dict():
+                return {"dict": {key: self.encoded(item) for key, item in value.items()}}
+            case SourceText() if value in self.sources:
+                return {"source": self.sources.index(value)}
+            case _:
+                if id(value) not in self.addresses:
+                    self.addresses[id(value)] = address(value)
+                return {"at": self.addresses[id(value)]}
 
 
 def decoded(value: Any, sources: Sources) -> Any:

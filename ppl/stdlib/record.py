@@ -6,7 +6,7 @@ vectors is (N, K)), a row vector has one axis like a vector, an int is a Python 
 
 import re
 from collections.abc import Callable
-from functools import partial, wraps
+from functools import cached_property, partial, wraps
 from typing import Any, Literal
 
 from ppl.arrays import Namespace, Node, with_partials
@@ -81,9 +81,9 @@ NUMBERS = frozenset({"real", "reals", "int", "ints"})
 """The words of signatures for one number or many."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Distribution:
-    """A family of distributions: `y ~ name(args)`, name_lpdf, name_cdf, name_rng, ...
+    """A family of distributions: `y ~ name(args)`, name_lpdf, name_cdf, name_rng, ...; compared by identity.
 
     signatures   "variate | parameters" in the words of signatures.py, for instance "reals | reals, reals"
     args         (name, support) of the variate and each parameter; supports as in supports.py
@@ -128,7 +128,7 @@ class Distribution:
     cores: tuple[int, ...] = ()
     moments: Moments = UNKNOWN
 
-    @property
+    @cached_property
     def batch(self) -> LeadingAxis:
         """How arguments with a leading axis are taken; elementwise where one value of each is a number."""
         words = re.findall(r"\w+", self.signatures[0]) if self.batched else ()
