@@ -3,25 +3,12 @@
 import numpy as np
 import pytest
 from scipy import special, stats
+from toy_targets import Gammas
 
-from ppl.kernel.advi.target import Target
 from ppl.methods.correct.bridge import bridges_between_chains
 from ppl.methods.correct.sinh_arcsinh import SinhArcsinh
 from ppl.methods.correct.skewed_gaussian import SkewedGaussian, by_slopes
 from ppl.methods.moves.ending import moved
-
-
-class Gammas(Target):
-    """Logs of so many numbers of shape 0.7 and rate 1."""
-
-    def __init__(self, dim):
-        self.dim = dim
-
-    def log_densities(self, us):
-        return (0.7 * us - np.exp(us)).sum(axis=1)
-
-    def log_density_gradients(self, us):
-        return self.log_densities(us), 0.7 - np.exp(us)
 
 
 def test_quantiles_tell_the_map_that_draws_come_from():

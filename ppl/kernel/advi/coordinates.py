@@ -6,7 +6,7 @@ import numpy as np
 
 from ppl.floats import Floats
 from ppl.kernel.advi.target import AtPoints, Forwarding, OfRows, Often, Target
-from ppl.kernel.advi.triangular import composed, diagonal_of, solved, times, transposed_times
+from ppl.kernel.advi.triangular import diagonal_of, solved, times, transposed_times
 from ppl.records import dataclass
 
 
@@ -63,13 +63,3 @@ class Scaled(Forwarding):
 
     def explain(self, v: Floats) -> str:
         return self.target.explain(self.to_u(v))
-
-
-def rescaled(target: Target, factor: Floats) -> Scaled:
-    """The target over x, where its own points are factor x; one product to its points though it is Scaled.
-
-    `factor` is a lower-triangular matrix (dim, dim), or its diagonal (dim,).
-    """
-    if not isinstance(target, Scaled):
-        return Scaled(target, np.zeros(target.dim), factor)
-    return Scaled(target.target, target.centre, composed(target.factor, factor))

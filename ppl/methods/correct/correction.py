@@ -415,7 +415,8 @@ def starts_of(
     """Where chains begin (chains, dim), in coordinates where q is standard.
 
     Even ones at draws of q by their weights, if these are worth enough, odd ones where q is wider: both must
-    come to agree. Where there is mass that q does not reach, all at draws of q and of Gaussians over that.
+    come to agree. Where there is mass that q does not reach, all at draws of q and of Gaussians over that, in
+    random order, as each half of the chains moves in the metric of the other.
     """
     n = MOVES.chains
     if beside.gaussians:
@@ -427,8 +428,8 @@ def starts_of(
                 [1 - sum(mode.share for mode in beside.modes), *(m.share for m in beside.modes)]
             )
             each = np.repeat(np.maximum(shares, 0) / CORRECTION.draws_looked_at, CORRECTION.draws_looked_at)
-            return np.asarray(u[systematic(np.log(each), n, rng)])
-        return np.asarray(u[systematic(weights.log_weights, n, rng)])
+            return np.asarray(u[rng.permutation(systematic(np.log(each), n, rng))])
+        return np.asarray(u[rng.permutation(systematic(weights.log_weights, n, rng))])
     wider = 1 + (CORRECTION.widening - 1) * min(1.0, np.sqrt(CORRECTION.few_dimensions / scaled.dim))
     starts = np.asarray(wider * rng.standard_normal((n, scaled.dim)))
     u, weights = proposals.u, proposals.weights

@@ -15,7 +15,7 @@ from ppl.floats import Floats
 from ppl.kernel.advi.outcome import Listener, Phase, Progress
 from ppl.kernel.advi.start import Init, Warm, start_point
 from ppl.kernel.advi.target import Target
-from ppl.kernel.advi.triangular import dense, diagonal_of
+from ppl.kernel.advi.triangular import dense
 from ppl.methods.initialise.pathfinder import pathfinder
 from ppl.methods.moves.ending import MOVES, begun, most_gradients, until_stationary
 from ppl.methods.moves.sampler import Sampler
@@ -71,7 +71,7 @@ def run_batch(
         except KeyboardInterrupt:
             if not drawn:
                 raise
-    variances = (dense(sampler.metric) ** 2).sum(axis=1)
+    variances = np.mean([(dense(each) ** 2).sum(axis=1) for each in sampler.metric.factors], axis=0)
     u, statistics = (np.array([getattr(draws, part) for draws in drawn]) for part in ("u", "statistics"))
     chains = []
     for k in range(len(inits)):
@@ -111,12 +111,11 @@ def warm_up(sampler: Sampler, groups: int, most: int, listen: Listener) -> None:
 def one_move(sampler: Sampler) -> NutsDraws:
     """Positions and `STATISTICS` of all chains after one more move, which adapts nothing."""
     (u,), (log_p,) = sampler.stage(1, rate=0.0)
-    last, change = sampler.last, float(np.log(diagonal_of(sampler.metric)).sum())
+    last = sampler.last
     count = np.full(len(u), last.length, dtype=float)
     depth = np.ceil(np.log2(count + 1))
-    energy = last.energy + change
     return NutsDraws(
-        u, np.column_stack([log_p, last.chance, last.steps, depth, count, last.divergent, energy])
+        u, np.column_stack([log_p, last.chance, last.steps, depth, count, last.divergent, last.energy])
     )
 
 

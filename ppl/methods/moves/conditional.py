@@ -70,27 +70,27 @@ def conditional(
     target: Target, given: Floats, first: Floats, second: Floats, rng: np.random.Generator
 ) -> Conditional:
     """A draw of the last coordinates for each of `given` (n, k), from two starts (n, dim) of each."""
-    n, limits = len(first), CONDITIONAL_MOVES
-    own = GivenFirst(target, np.tile(given, (2, 1)))
+    limits = CONDITIONAL_MOVES
+    own = GivenFirst(target, np.repeat(given, 2, axis=0))
     with np.errstate(all="ignore"):  # a trajectory too far overflows, and is rejected
         try:
-            sampler = Sampler.at(own, np.concatenate([first, second]), rng, of_pairs)
+            sampler = Sampler.at(own, np.stack([first, second], axis=1).reshape(-1, own.dim), rng, of_pairs)
             for _ in range(limits.tuning_rounds):
                 sampler.stage(limits.moves_a_round)
             start = difference(sampler.chains.u)
             for _ in range(limits.tuning_rounds, limits.most_rounds):
                 sampler.stage(limits.moves_a_round, rate=0.0)
                 if correlation(start, difference(sampler.chains.u)) < limits.forgotten:
-                    return Conditional(sampler.chains.u[:n], True)
+                    return Conditional(sampler.chains.u[::2], True)
         except np.linalg.LinAlgError:  # no chain moves
             return Conditional(first, False)
-    return Conditional(sampler.chains.u[:n], False)
+    return Conditional(sampler.chains.u[::2], False)
 
 
 def difference(u: Floats) -> Floats:
-    """Of the two chains of each draw, in units of one; u (..., 2 n, dim), the result (..., n, dim)."""
-    first, second = np.split(u, 2, axis=-2)
-    return np.asarray((first - second) / np.sqrt(2))
+    """Of the two chains of each draw, neighbours, in units of one; u (..., 2 n, dim), the result
+    (..., n, dim)."""
+    return np.asarray((u[..., ::2, :] - u[..., 1::2, :]) / np.sqrt(2))
 
 
 def of_pairs(u: Floats) -> Floats:

@@ -221,7 +221,8 @@ def moved(
         at = np.zeros((1, target.dim)) if centres is None else centres
         sampler = begun(target, starts, at, rng)
         if step is not None:
-            sampler.step, sampler.metric = step, np.ones(target.dim)
+            same = np.ones(target.dim)
+            sampler.step, sampler.metric = step, sampler.metric._replace(factors=(same, same))
             sampler.stage(MOVES.fewest_moves)
         groups = int(frees_stuck)
         ends = (most, effective, groups, listen, MOVES.stages, starts_right, journal)
@@ -328,8 +329,6 @@ def _moved(before: MoveStage, after: MoveStage, sampler: Sampler, centres: Float
         earlier_gradients=spent,
         moves=len(u) // chains,
         total_moves=sampler.moves,
-        adapted=Adapted(
-            sampler.chains.u, centres, sampler.step, metric_of(u) if sampler.funnels else sampler.metric
-        ),
+        adapted=Adapted(sampler.chains.u, centres, sampler.step, metric_of(sampler.residuals(u))),
         funnels=sampler.funnels,
     )

@@ -1,14 +1,58 @@
-"""The metric of Hamiltonian trajectories: coordinates in which chains are uncorrelated, of sd 1."""
+"""The metric of Hamiltonian trajectories: coordinates in which chains are uncorrelated, of sd 1.
+
+A metric that is learnt from where chains are biases them while they move in it. So chains are of two folds,
+and each moves in that of the other: Hoffman and Sountsov (2022), "Tuning-free generalized Hamiltonian Monte
+Carlo", AISTATS.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ppl.floats import Floats
-from ppl.kernel.advi.triangular import cholesky
+from ppl.kernel.advi.triangular import cholesky, times, transposed_times
 
 CORRELATED_DIMENSIONS = 200
 """Dimensions up to which the metric has correlations. Above only sds: so few draws know little of
 correlations, and products with a matrix would cost more than the target.
 """
+
+
+class Metric(NamedTuple):
+    """The factors of `metric_of` in which chains of either fold move; the second begins at chain `second`."""
+
+    factors: tuple[Floats, Floats]
+    second: int
+
+    def at(self, places: NDArray[np.intp]) -> "Metric":
+        """That of chains at these places, in order."""
+        return Metric(self.factors, int(np.searchsorted(places, self.second)))
+
+    def velocity(self, momentum: Floats) -> Floats:
+        """That of chains with a momentum (n, dim), which is standard normal."""
+        return self._product(times, momentum)
+
+    def force(self, slope: Floats) -> Floats:
+        """The change of the momentum where the log density has that slope (n, dim)."""
+        return self._product(transposed_times, slope)
+
+    def _product(self, product: Callable[[Floats, Floats], Floats], x: Floats) -> Floats:
+        products = np.empty_like(x)
+        for factor, own in zip(self.factors, folds(self.second), strict=True):
+            products[own] = product(factor, x[own])
+        return products
+
+
+def folds(second: int) -> tuple[slice, slice]:
+    """Both folds of chains."""
+    return slice(second), slice(second, None)
+
+
+def second_of(chains: int) -> int:
+    """The first chain of the second fold; of fewer than four there is no other. Pairs are of one fold."""
+    return chains // 4 * 2
 
 
 def metric_of(u: Floats) -> Floats:

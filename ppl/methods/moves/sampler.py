@@ -2,7 +2,7 @@
 
 Each step of all of them is one batch of gradients (Hoffman, Radul and Sountsov 2021, "An adaptive MCMC scheme
 for setting trajectory lengths in Hamiltonian Monte Carlo", AISTATS). The metric of a stage is that of the
-positions of the stage before.
+positions of the other half of the chains in the stage before.
 """
 
 from collections.abc import Callable, Mapping
@@ -11,12 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ppl.floats import Floats
-from ppl.kernel.advi.coordinates import rescaled
 from ppl.kernel.advi.target import Target
-from ppl.kernel.advi.triangular import diagonal_of, inverse_of, times
 from ppl.methods.moves.funnels import FUNNELS, Funnels, InFunnels, funnels_of, unscaled
 from ppl.methods.moves.images import put_back
-from ppl.methods.moves.metric import metric_of
+from ppl.methods.moves.metric import Metric, folds, metric_of, second_of
 from ppl.methods.moves.trajectories import Chains, Move, chains_at, move
 from ppl.records import dataclass, field
 
@@ -96,7 +94,7 @@ class Sampler:
     `acceptance` is the mean chance that the step size is adapted to. One that `straightens` moves in the
     coordinates of `funnels`, where there are any in the positions of the last two stages, of which `recent`
     are those of the last; it has made `straight_moves` there. `divergent` is the share of the trajectories of
-    the last stage that diverged with a shorter step too, `last` the last move, in coordinates of the metric.
+    the last stage that diverged with a shorter step too, `last` the last move.
     """
 
     target: Target
@@ -107,7 +105,7 @@ class Sampler:
     acceptance: float = SAMPLER.acceptance
     step: float = field(init=False)
     funnels: Funnels | None = field(init=False, default=None)
-    metric: Floats = field(init=False)
+    metric: Metric = field(init=False)
     last: Move = field(init=False)
     divergent: float = 0.0
     gradients: int = 0
@@ -148,31 +146,28 @@ class Sampler:
         The step size learns at this rate, and then the metric, from these positions. At a rate of 0 neither
         learns, and moves leave the target exactly as it is.
         """
-        factor = self.metric
         own = InFunnels(self.target, self.funnels) if self.funnels else None
-        target, inverse = rescaled(own or self.target, factor), inverse_of(factor)
         chains = chains_at(own, own.inside(self.chains.u)) if own else self.chains
-        chains, change = chains.rescaled(factor, inverse), float(np.log(diagonal_of(factor)).sum())
         every = 1 + moves * chains.u.size // SAMPLER.most_stored
         mean = SAMPLER.first_trajectory if self.moves < SAMPLER.first_moves else SAMPLER.trajectory
         u, log_p, self.divergent = list[Floats](), list[Floats](), 0.0
         for number in range(1, moves + 1):
             length = mean * self.rng.uniform(1 - SAMPLER.jitter, 1 + SAMPLER.jitter)
             count = int(np.clip(np.ceil(length / self.step), 1, SAMPLER.most_steps))
-            self.last = moved = move(target, chains, self.step, count, self.rng)
+            self.last = moved = move(own or self.target, chains, self.metric, self.step, count, self.rng)
             chains = moved.chains
             self.step *= float(np.exp(rate * (moved.accepted - self.acceptance)))
             self.gradients += moved.gradients
             self.divergent += float(moved.divergent.mean()) / moves
             if (moves - number) % every == 0:
-                at, log_density = times(factor, chains.u), chains.log_p - change
-                u.append(own.outside(at)[0] if own else at)
-                log_p.append(log_density - own.outside(at)[1] if own else log_density)
+                at, change = own.outside(chains.u) if own else (chains.u, 0.0)
+                u.append(at)
+                log_p.append(chains.log_p - change)
         self.moves += moves
         self.straight_moves += moves if own else 0
         positions = ChainPositions(put_back(self.target, np.array(u)), np.array(log_p))
         anew = own or (positions.u[-1] != u[-1]).any()
-        self.chains = chains_at(self.target, positions.u[-1]) if anew else chains.rescaled(inverse, factor)
+        self.chains = chains_at(self.target, positions.u[-1]) if anew else chains
         self.gradients += (2 if own else 1) * len(self.chains.u) if anew else 0
         if rate:
             self.learn(positions.u)
@@ -185,5 +180,7 @@ class Sampler:
             both, self.recent = np.concatenate([self.recent, some]), some
             if both[..., 0].size >= FUNNELS.fewest_positions:
                 self.funnels = funnels_of(unscaled(self.target, both))
-        x = InFunnels(self.target, self.funnels).inside(all_of(u)) if self.funnels else u
-        self.metric = metric_of(self.residuals(x))
+        x = InFunnels(self.target, self.funnels).inside(all_of(u)).reshape(u.shape) if self.funnels else u
+        second = second_of(u.shape[1])
+        each = [metric_of(self.residuals(x[:, own])) for own in folds(second) if x[:, own].size]
+        self.metric = Metric((each[-1], each[0]), second)

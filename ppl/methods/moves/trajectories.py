@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ppl.floats import Floats
 from ppl.kernel.advi.target import AtPoints, Target
-from ppl.kernel.advi.triangular import diagonal_of, times, transposed_times
+from ppl.methods.moves.metric import Metric
 
 
 class TrajectoryLimits(NamedTuple):
@@ -53,12 +53,6 @@ class Chains(NamedTuple):
         """Those chains."""
         return Chains(*(part[places] for part in self))
 
-    def rescaled(self, factor: Floats, inverse: Floats) -> "Chains":
-        """The same over x, where u = factor x and x = inverse u, for lower-triangular matrices (dim, dim)
-        or their diagonals."""
-        change = float(np.log(diagonal_of(factor)).sum())
-        return Chains(times(inverse, self.u), self.log_p + change, transposed_times(factor, self.slope))
-
     def put(self, places: NDArray[np.intp], by: "Chains") -> None:
         """Those of `by` at the places, in place of these chains."""
         for own, new in zip(self, by, strict=True):
@@ -86,24 +80,26 @@ class Trajectory(NamedTuple):
     log_chance: Floats
 
 
-def trajectories(target: Target, chains: Chains, momentum: Floats, steps: Floats, count: int) -> Trajectory:
-    """`count` leapfrog steps of sizes `steps` (n, 1), in coordinates that are uncorrelated, of sd about 1.
+def trajectories(
+    target: Target, chains: Chains, metric: Metric, momentum: Floats, steps: Floats, count: int
+) -> Trajectory:
+    """`count` leapfrog steps of sizes `steps` (n, 1), in sds of the metric.
 
     A trajectory is rejected, as its way back is, where it meets a point without a finite gradient, or has
     more kinetic energy than a fall from its beginning to the best of the chains explains. Its chain waits
     where it began: points further out are of no use, and may be dear.
     """
-    u, ahead = chains.u, momentum + 0.5 * steps * chains.slope
+    u, ahead = chains.u, momentum + 0.5 * steps * metric.force(chains.slope)
     begin, most = kinetic(momentum) - chains.log_p, kinetic(ahead)
     height = chains.log_p.max(initial=-np.inf) - TRAJECTORY.divergent_energy
     for _ in range(count - 1):
         lost = np.isnan(most) | (most > begin + height)
-        u = np.where(lost[:, None], chains.u, u + steps * ahead)
-        ahead = ahead + steps * target.gradients_alone(u)
+        u = np.where(lost[:, None], chains.u, u + steps * metric.velocity(ahead))
+        ahead = ahead + steps * metric.force(target.gradients_alone(u))
         most = np.maximum(most, kinetic(ahead))
     lost = np.isnan(most) | (most > begin + height)
-    end = chains_at(target, np.where(lost[:, None], chains.u, u + steps * ahead))
-    ahead = ahead + 0.5 * steps * end.slope
+    end = chains_at(target, np.where(lost[:, None], chains.u, u + steps * metric.velocity(ahead)))
+    ahead = ahead + 0.5 * steps * metric.force(end.slope)
     energy = kinetic(ahead) - end.log_p
     lost |= ~(most <= energy + height) | np.isnan(begin - energy)
     return Trajectory(end, ahead, np.where(lost, -np.inf, begin - energy))
@@ -136,12 +132,14 @@ class Move(NamedTuple):
         return float(self.chance.mean())
 
 
-def move(target: Target, chains: Chains, step: float, count: int, rng: np.random.Generator) -> Move:
+def move(
+    target: Target, chains: Chains, metric: Metric, step: float, count: int, rng: np.random.Generator
+) -> Move:
     """Every chain moved along a trajectory of `count` steps, or left where that is rejected."""
     n, dim = chains.u.shape
     steps = step * np.exp(rng.uniform(TRAJECTORY.shortest_log_step, TRAJECTORY.longest_log_step, (n, 1)))
     momentum = rng.standard_normal((n, dim))
-    first = trajectories(target, chains, momentum, steps, count)
+    first = trajectories(target, chains, metric, momentum, steps, count)
     chance = np.exp(np.minimum(0.0, first.log_chance))
     accepted = rng.random(n) < chance
     moved = chains.replaced(accepted, first.end)
@@ -149,9 +147,10 @@ def move(target: Target, chains: Chains, step: float, count: int, rng: np.random
     rejected = np.flatnonzero(~accepted & (first.log_chance < TRAJECTORY.rejected_log_chance))
     divergent = np.zeros(n, dtype=bool)
     if len(rejected):
-        some = chains.at(rejected), momentum[rejected], steps[rejected], first.log_chance[rejected]
+        starts = chains.at(rejected), metric.at(rejected), momentum[rejected]
+        first_tried = steps[rejected], first.log_chance[rejected]
         own = target.view(AtPoints(rejected)) or target
-        again, loss, divergent[rejected] = _shorter(own, *some, count, rng)
+        again, loss, divergent[rejected] = _shorter(own, *starts, *first_tried, count, rng)
         moved.put(rejected, again)
         energy[rejected] -= loss
     spent = count * (n + 2 * len(rejected))
@@ -161,6 +160,7 @@ def move(target: Target, chains: Chains, step: float, count: int, rng: np.random
 def _shorter(
     target: Target,
     chains: Chains,
+    metric: Metric,
     momentum: Floats,
     steps: Floats,
     loss: Floats,
@@ -173,8 +173,8 @@ def _shorter(
     The way back must fail at first as the way there did, for both to be as probable.
     """
     shorter = steps / rng.choice(TRAJECTORY.shortening, steps.shape)
-    second = trajectories(target, chains, momentum, shorter, count)
-    back = trajectories(target, second.end, -second.momentum, steps, count).log_chance
+    second = trajectories(target, chains, metric, momentum, shorter, count)
+    back = trajectories(target, second.end, metric, -second.momentum, steps, count).log_chance
     fails = back < TRAJECTORY.rejected_log_chance
     odds = second.log_chance + np.log1p(-np.exp(np.where(fails, back, -np.inf))) - np.log1p(-np.exp(loss))
     moved = fails & (np.log(rng.random(len(odds))) < odds)

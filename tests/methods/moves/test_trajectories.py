@@ -8,14 +8,18 @@ from scipy import stats
 from toy_targets import Gaussian as GaussianTarget
 from toy_targets import LogGamma, line
 
-from ppl.kernel.advi.coordinates import Scaled, rescaled
+from ppl.kernel.advi.coordinates import Scaled
 from ppl.methods.moves import trajectories
-from ppl.methods.moves.metric import CORRELATED_DIMENSIONS, metric_of
+from ppl.methods.moves.metric import CORRELATED_DIMENSIONS, Metric, metric_of
 from ppl.methods.moves.trajectories import chains_at, move
 
 
 def rng(seed=0):
     return np.random.default_rng(seed)
+
+
+def unit(dim=2):
+    return Metric((np.ones(dim), np.ones(dim)), 2)
 
 
 SKEWED = GaussianTarget(np.array([1.0, -1.0]), np.array([[2.0, 0.6], [0.6, 0.5]]))
@@ -25,7 +29,7 @@ def test_moves_leave_the_target_as_it_is():
     u = rng().multivariate_normal(SKEWED.mean, SKEWED.covariance, size=4000)
     chains = chains_at(SKEWED, u)
     for seed in range(4):
-        made = move(SKEWED, chains, 0.4, 5, rng(seed))
+        made = move(SKEWED, chains, unit(), 0.4, 5, rng(seed))
         chains = made.chains
         assert made.gradients >= 5 * 4000 and made.accepted > 0.8
     np.testing.assert_allclose(np.cov(chains.u.T), SKEWED.covariance, atol=0.1)
@@ -39,7 +43,7 @@ def test_moves_that_are_tried_again_leave_the_target_as_it_is(monkeypatch):
     u = np.log(rng().gamma(0.7, size=(20_000, 1)))
     before = chains = chains_at(LogGamma(), u)
     for seed in range(4):
-        made = move(LogGamma(), chains, 3.0, 6, rng(seed))
+        made = move(LogGamma(), chains, unit(1), 3.0, 6, rng(seed))
         assert made.accepted < 0.5 and made.divergent.mean() < 0.01
         chains = made.chains
         assert (made.energy >= -chains.log_p - 1e-9).all()
@@ -53,7 +57,7 @@ def test_a_shorter_step_moves_chains_that_are_in_a_narrow_part():
     """Of 0.5 N(0, 1) + 0.5 N(0, 0.05), with a step that suits the first."""
     narrow = line((0.5, 0.0, 0.05), (0.5, 0.0, 1.0))
     u = rng().normal(0, 0.05, (4000, 1))
-    made = move(narrow, chains_at(narrow, u), 0.5, 6, rng(1))
+    made = move(narrow, chains_at(narrow, u), unit(1), 0.5, 6, rng(1))
     assert made.accepted < 0.4 and made.divergent.mean() < 0.01
     assert (made.chains.u != u).mean() > 0.6
 
@@ -61,7 +65,7 @@ def test_a_shorter_step_moves_chains_that_are_in_a_narrow_part():
 def test_trajectories_that_diverge_even_with_short_steps_are_counted():
     needle = GaussianTarget(np.zeros(1), np.array([[1e-8]]))
     chains = chains_at(needle, rng().normal(0, 1e-4, (100, 1)))
-    made = move(needle, chains, 1.0, 6, rng(1))
+    made = move(needle, chains, unit(1), 1.0, 6, rng(1))
     assert made.divergent.all() and made.accepted == 0 and made.gradients == 6 * 300
     np.testing.assert_array_equal(made.chains.u, chains.u)
 
@@ -78,33 +82,24 @@ def test_a_lost_chain_waits_where_it_began():
 
     target = Wall(np.zeros(1), np.eye(1))
     chains = chains_at(target, np.array([[0.0], [1.9]]))
-    ends = trajectories.trajectories(target, chains, np.ones((2, 1)), np.full((2, 1), 0.6), 6)
+    ends = trajectories.trajectories(target, chains, unit(1), np.ones((2, 1)), np.full((2, 1), 0.6), 6)
     np.testing.assert_array_equal(ends.log_chance == -np.inf, [False, True])
     assert target.seen[0][1] > 2.0 and all(u[1] == 1.9 for u in target.seen[1:])
 
 
-def test_chains_in_other_coordinates_are_what_is_seen_there():
-    target = Scaled(SKEWED, np.array([0.3, -0.2]), np.array([2.0, 0.5]))
-    factor = np.array([[0.7, 0.0], [-0.3, 1.5]])
-    inverse = np.linalg.inv(factor)
-    chains = chains_at(target, rng().normal(size=(9, 2)))
-    there = chains.rescaled(factor, inverse)
-    np.testing.assert_allclose(there.u @ factor.T, chains.u)
-    for ours, expected in zip(there, chains_at(rescaled(target, factor), there.u), strict=True):
-        np.testing.assert_allclose(ours, expected, rtol=1e-10, atol=1e-12)
-    for ours, expected in zip(there.rescaled(inverse, factor), chains, strict=True):
-        np.testing.assert_allclose(ours, expected, rtol=1e-10, atol=1e-12)
-
-
-@pytest.mark.parametrize("own", [np.array([2.0, 0.5]), np.array([[2.0, 0.0], [1.0, 0.5]])])
-def test_a_target_rescaled_twice_is_one_map(own):
-    target, factor = GaussianTarget(np.zeros(2), np.eye(2)), np.array([[0.7, 0.0], [-0.3, 1.5]])
-    once = Scaled(target, np.array([0.3, -0.2]), own)
-    twice = rescaled(once, factor)
-    assert twice.target is target
-    x = rng().normal(size=(5, 2))
-    np.testing.assert_allclose(twice.to_u(x), once.to_u(x @ factor.T))
-    np.testing.assert_allclose(twice.log_densities(x), once.log_densities(x @ factor.T) + np.log(0.7 * 1.5))
+def test_each_fold_moves_in_the_coordinates_of_its_own_factor():
+    """As if it were alone; those of both alike, as in coordinates of the target."""
+    factor, sds = np.array([[0.7, 0.0], [-0.3, 1.5]]), np.array([2.0, 0.5])
+    chains = chains_at(SKEWED, rng().normal(size=(9, 2)))
+    both = move(SKEWED, chains, Metric((factor, sds), 4), 0.3, 5, rng(1))
+    for own, which in ((factor, slice(4)), (sds, slice(4, None))):
+        alone = move(SKEWED, chains, Metric((own, own), 4), 0.3, 5, rng(1))
+        np.testing.assert_allclose(both.chains.u[which], alone.chains.u[which], rtol=1e-12)
+    white = Scaled(SKEWED, np.zeros(2), factor)
+    there = move(white, chains_at(white, white.to_v(chains.u)), unit(), 0.3, 5, rng(1))
+    alone = move(SKEWED, chains, Metric((factor, factor), 4), 0.3, 5, rng(1))
+    np.testing.assert_allclose(white.to_u(there.chains.u), alone.chains.u, rtol=1e-10)
+    np.testing.assert_allclose(there.chance, alone.chance, rtol=1e-10)
 
 
 def test_the_metric_has_correlations_up_to_so_many_dimensions():
