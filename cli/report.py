@@ -126,10 +126,11 @@ def table(
         small, large = tuple(columns), {}
     values = dict(zip(fit.column_names, fit.draws().T, strict=True))
     varying = [name for name in small if varies(values[name])] or small
-    rows = summary(fit, varying, style)
+    first = varying[:SUMMARY_ROWS]
+    more = [f"… and {len(varying) - len(first)} more (all in {file})"] if len(varying) > len(first) else []
     what = ", ".join(f"{name} ({n} entries)" for name, n in large.items())
     omitted = [f"Not shown: {what}; all in {file}, and by --variables {','.join(large)}."] if large else []
-    return [*as_text(rows, width, SUMMARY_ROWS, f" (all in {file})"), *omitted, ""]
+    return [*as_text(summary(fit, first, style), width), *more, *omitted, ""]
 
 
 @contextmanager

@@ -10,6 +10,7 @@ import pytest
 
 from ppl.cli.group import NAMES, SHOWN
 from ppl.cli.main import app, main
+from ppl.results.report import summary
 
 PROGRAM = """\
 data {
@@ -236,10 +237,13 @@ def test_a_program_that_is_not_text_is_1(run, tmp_path):
     assert status == 1 and "not UTF-8" in err
 
 
-def test_a_long_table_says_where_the_rest_is(run, tmp_path):
+def test_a_long_table_says_where_the_rest_is(run, tmp_path, monkeypatch):
+    rows, summarised = [], summary._row
+    monkeypatch.setattr(summary, "_row", lambda *given: rows.append(given) or summarised(*given))
     (tmp_path / "long.model").write_text("parameters { vector[25] x; } model { x ~ std_normal(); }")
     _, out, _ = run("variational", "long.model", "-o", "long.csv", "--iter", 100)
     assert "x.20" in out and "x.21" not in out and "… and 5 more (all in long.csv)" in out
+    assert len(rows) == 20
 
 
 @pytest.mark.parametrize(
