@@ -6,6 +6,7 @@ give the Hessians of all blocks of w coordinates (Curtis, Powell and Reid 1974: 
 block).
 """
 
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from math import prod
 from typing import NamedTuple
@@ -60,6 +61,11 @@ class BlockModeLimits(NamedTuple):
 
     overrated: float = 2.0
     """How many times what a full step seems to gain, twice, may be gained until the mode."""
+
+    at_once: int = 2**15
+    """Numbers that points with all points beside them work through, for their gradients to be had by one
+    call: of few points a call is what costs.
+    """
 
     overshot: float = 0.3
     """A step is taken back where the slope along it turns to this share of what it was, and points back."""
@@ -159,15 +165,18 @@ class Blocks:
 
     def precisions(self, outer: Floats, latent: Floats, gradients: Floats) -> Floats:
         """Minus the Hessians (n, g, w, w) of the blocks, by differences of gradients."""
-        w, columns = self.structure.width, list[Floats]()
-        steps = BLOCK_MODES.difference * np.maximum(np.abs(latent), 1.0)
-        for k in range(w):
-            shifted = latent.copy()
-            shifted[..., k] += steps[..., k]
-            there = self.gradients(outer, shifted)
-            columns.append((gradients - there) / steps[..., k, None])
-        matrices = np.stack(columns, axis=-1)
-        return np.asarray(0.5 * (matrices + matrices.swapaxes(-1, -2)))
+        beside = [self.gradients(outer, shifted) for shifted in points_beside(latent)]
+        return differences(latent, gradients, beside)
+
+    def expansion(self, outer: Floats, latent: Floats) -> tuple[Floats, Floats, Floats | None]:
+        """`values_and_gradients`, and the precisions where one call for all of few points gives them too."""
+        several = 1 + self.structure.width
+        if several * len(outer) * self.target.width > BLOCK_MODES.at_once:
+            return *self.values_and_gradients(outer, latent), None
+        points = np.concatenate([latent, *points_beside(latent)])
+        values, slopes = self.values_and_gradients(np.tile(outer, (several, 1)), points)
+        here, *beside = np.split(slopes, several)
+        return values[: len(outer)], here, differences(latent, here, beside)
 
     def modes(self, outer: Floats, start: Floats, near: float, least: Floats | None = None) -> Modes:
         """The modes of all blocks at outer points (n, d), by Newton's method from a start (n, g, w).
@@ -193,6 +202,28 @@ class Blocks:
         return np.asarray(lengths(self.factors(outer, at), other - at).max(axis=1))
 
 
+def steps_beside(latent: Floats) -> Floats:
+    """The steps of differences of gradients at values of the blocks (n, g, w)."""
+    return BLOCK_MODES.difference * np.maximum(np.abs(latent), 1.0)
+
+
+def points_beside(latent: Floats) -> Iterator[Floats]:
+    """Values of the blocks (n, g, w), one place of each block after the other a step away."""
+    steps = steps_beside(latent)
+    for k in range(latent.shape[-1]):
+        shifted = latent.copy()
+        shifted[..., k] += steps[..., k]
+        yield shifted
+
+
+def differences(latent: Floats, gradients: Floats, beside: Sequence[Floats]) -> Floats:
+    """Minus the Hessians (n, g, w, w) by gradients at values of the blocks, and at those beside them."""
+    steps = steps_beside(latent)
+    columns = [(gradients - there) / steps[..., k, None] for k, there in enumerate(beside)]
+    matrices = np.stack(columns, axis=-1)
+    return np.asarray(0.5 * (matrices + matrices.swapaxes(-1, -2)))
+
+
 def modes(blocks: Blocks, outer: Floats, start: Floats, near: float, least: Floats, most_steps: int) -> Modes:
     """As `Blocks.modes`, in so many steps at most."""
     n, shape, constant = len(outer), start.shape, 0.5 * start[0].size * LOG_2PI
@@ -201,13 +232,16 @@ def modes(blocks: Blocks, outer: Floats, start: Floats, near: float, least: Floa
     steps, slopes, whole = np.zeros(shape), np.zeros(shape[:2]), np.full(shape[:2], -1.0)
     going = np.arange(n)
     for _ in range(most_steps):
-        values[going], gradient = blocks.values_and_gradients(outer[going], at[going])
+        values[going], gradient, precisions = blocks.expansion(outer[going], at[going])
         known = curvature_known(factors[going], gradient, whole[going], near)
         settled[going[known]] = True
         going, gradient = going[~known], gradient[~known]
         if not going.size:
             break
-        precisions = blocks.precisions(outer[going], at[going], gradient)
+        if precisions is None:
+            precisions = blocks.precisions(outer[going], at[going], gradient)
+        else:
+            precisions = precisions[~known]
         factors[going], concave = repaired_factors(precisions)
         step, slope, gain, shortened = newton_step(factors[going], at[going], gradient)
         seems = values[going] - half_log_dets(factors[going]) + BLOCK_MODES.overrated * gain + constant

@@ -681,7 +681,9 @@ def test_weights_of_draws_of_wide_blocks_are_their_marginal(width, sd):
         assert special.logsumexp(half) - math.log(300) == pytest.approx(0.0, abs=0.12)
 
 
-def test_the_curvature_of_normal_blocks_is_found_once(monkeypatch):
+@pytest.mark.parametrize(("at_once", "calls"), [(0, [2] * (1 + 4 + 1)), (100, [2 * (1 + 4)] * 2)])
+def test_the_curvature_of_normal_blocks_is_found_once(monkeypatch, at_once, calls):
+    monkeypatch.setattr("ppl.methods.nested.blocks.BLOCK_MODES", BLOCK_MODES._replace(at_once=at_once))
     target, points = Turned(4, 9, counts=False), list[int]()
     blocks = blocks_of(target)
     own = Turned.log_density_gradients
@@ -692,7 +694,7 @@ def test_the_curvature_of_normal_blocks_is_found_once(monkeypatch):
     found = blocks.modes(outer, np.full((2, 9, 4), 0.5), BLOCK_MODES.near)
     points.clear()
     found = blocks.modes(outer, found.at + 0.5, BLOCK_MODES.near)
-    assert found.found.all() and points == [2] * (1 + 4 + 1)
+    assert found.found.all() and points == calls
     np.testing.assert_allclose(found.log_marginals, target.log_marginals(outer), atol=1e-5)
 
 
