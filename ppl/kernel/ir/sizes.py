@@ -5,7 +5,8 @@ when a program gets its data, under the conditions that the statement stands und
 calls and assignments compare the sizes when they run (`compares`, `fits`).
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections import ChainMap
+from collections.abc import Collection, MutableMapping, Sequence
 from typing import Any, NamedTuple
 
 from ppl.kernel.ir import nodes as ir
@@ -129,7 +130,7 @@ class Checks:
     """
 
     of_data: frozenset[str]
-    sizes: Mapping[str, AxisSizes]
+    sizes: MutableMapping[str, AxisSizes]
     local: dict[str, AxisSizes] = field(default_factory=dict)
     sure: bool = True
 
@@ -161,7 +162,7 @@ class Checks:
         if not isinstance(s, ir.If | ir.For | ir.While | ir.Profile):
             return s, ()
         condition = condition_of(s)
-        below = replace(self, sizes={**self.sizes, **self.local}, local={})
+        below = replace(self, sizes=ChainMap(self.local, self.sizes), local={})
         if condition is None or not self.is_of_data(condition):
             below = replace(below, sure=False)
         blocks: list[ir.Stmts] = []

@@ -142,7 +142,8 @@ def overlap(a: AssignedPath, b: AssignedPath) -> bool:
 def check_statements(c: Check, statements: Sequence[ast.Statement], at_top: bool = False) -> None:
     """Check statements in order; an error in one does not hide those of the next."""
     outer = c.ahead
-    c.ahead = outer | {s.name: s.span.line for s in statements if isinstance(s, ast.Declaration)}
+    own = {s.name: s.span.line for s in statements if isinstance(s, ast.Declaration)}
+    c.ahead = outer | own if own else outer
     for s in statements:
         with c.reporting():
             check_statement(c, s, at_top)

@@ -172,10 +172,12 @@ def test_jax_compares_sizes_too():
         compiled_target(posteriors[1]).log_density_gradient(np.zeros(3))
 
 
-def test_a_statement_without_blocks_does_not_copy_the_sizes():
+def test_the_sizes_of_all_variables_are_not_copied_for_each_statement():
     class Sizes(dict):
         def keys(self):
             raise AssertionError("all sizes are read")
 
-    s = ir.Assign("x", ir.Var("y", REAL), Span(SourceText("x = y;"), 1, 1, 1, 7))
-    assert Checks(frozenset(), Sizes(y=())).inside(s) == (s, ())
+    at = Span(SourceText("x = y;"), 1, 1, 1, 7)
+    s = ir.Assign("x", ir.Var("y", REAL), at)
+    for each in (s, ir.If(ir.Var("y", REAL), (s,), (), at)):
+        assert Checks(frozenset(), Sizes(y=())).inside(each) == (each, ())
