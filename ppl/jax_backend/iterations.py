@@ -19,33 +19,6 @@ from ppl.kernel.advi.optimise import IterationState, stepped
 from ppl.kernel.advi.triangular import times, transposed_times
 from ppl.records import dataclass, field, fields, replace
 
-SHORT_ARRAY = 1_000
-"""Numbers that cost less to be copied than an array of their own does to be carried."""
-
-
-def packed(state: IterationState, xp: Any = np) -> list[Array]:
-    """Its arrays, the short ones in one vector of doubles, which is the first.
-
-    Every array that compiled code takes, carries and gives costs microseconds, as much as an iteration does.
-    """
-    arrays = [xp.asarray(leaf, float) for leaf in jax.tree_util.tree_leaves(state)]
-    short = xp.concatenate([xp.ravel(a) for a in arrays if a.size <= SHORT_ARRAY])
-    return [short, *(a for a in arrays if a.size > SHORT_ARRAY)]
-
-
-def unpacked(arrays: list[Array], like: IterationState) -> IterationState:
-    """The state that was packed, in the shapes and types of another."""
-    leaves, structure = jax.tree_util.tree_flatten(like)
-    (short, *long), pieces, end = arrays, [], 0
-    for size, leaf in zip(map(np.size, leaves), leaves, strict=True):
-        if size > SHORT_ARRAY:
-            pieces.append(long.pop(0))
-            continue
-        begin, end = end, end + size
-        pieces.append(short[begin:end].reshape(np.shape(leaf)).astype(np.result_type(leaf)))
-    return jax.tree_util.tree_unflatten(structure, pieces)
-
-
 LogDensities = Callable[[Array, Array], tuple[Array, Array]]
 
 
@@ -84,28 +57,27 @@ class Ahead(NamedTuple):
     count: Array
 
 
-def iterate(parts: FusedParts, densities: LogDensities, arrays: Array, ahead: Ahead) -> Array:
-    """The iterations ahead, or those before a number is not finite.
+def iterate(
+    parts: FusedParts, densities: LogDensities, start: IterationState, ahead: Ahead
+) -> IterationState:
+    """The state after the iterations ahead, or after those before a number is not finite.
 
-    From and to the arrays of a packed state. `densities(u, k)` gives values (n,) and gradients (n, dim) at
-    the rows of u, in iteration k.
+    `densities(u, k)` gives values (n,) and gradients (n, dim) at the rows of u, in iteration k.
     """
     parts, family = parts.with_eta(ahead.eta), parts.family
-    zeros = np.zeros(family.size)
-    like = IterationState(0, zeros, zeros, zeros, parts.step_rule.init(zeros), 0.0)
 
-    def once(at: tuple[Array, Array]) -> tuple[Array, Array]:
+    def once(at: tuple[Array, IterationState]) -> tuple[Array, IterationState]:
         k, before = at
-        s, z = unpacked(before, like), ahead.noise[k]
-        values, gradients = densities(family.transform(s.params, z, JAX), k)
-        state = stepped(parts, s, elbo_gradient(family, s.params, z, gradients, JAX), values.mean(), JAX)
-        after = packed(state, jnp)
-        fine = jnp.isfinite(values).all() & jnp.isfinite(gradients).all() & jnp.isfinite(state.params).all()
+        params, z = before.params, ahead.noise[k]
+        values, gradients = densities(family.transform(params, z, JAX), k)
+        gradient = elbo_gradient(family, params, z, gradients, JAX)
+        after = stepped(parts, before, gradient, values.mean(), JAX)
+        fine = jnp.isfinite(values).all() & jnp.isfinite(gradients).all() & jnp.isfinite(after.params).all()
         # One that fails ends the loop, where it began.
         chosen = jax.tree_util.tree_map(partial(jnp.where, fine), after, before)
         return jnp.where(fine, k + 1, ahead.count), chosen
 
-    return jax.lax.while_loop(lambda at: at[0] < ahead.count, once, (jnp.zeros_like(ahead.count), arrays))[1]
+    return jax.lax.while_loop(lambda at: at[0] < ahead.count, once, (jnp.zeros_like(ahead.count), start))[1]
 
 
 def jitted_iterations(
@@ -122,9 +94,9 @@ def jitted_iterations(
         jacobian: bool,
         arguments: Any,
         place: Array,
-        arrays: Array,
+        start: IterationState,
         ahead: Ahead,
-    ) -> Array:
+    ) -> IterationState:
         def of_batch(u: Array, k: Array) -> Array:
             return jax.vmap(partial(at_a_point, shape, jacobian, at(arguments, k)))(u)
 
@@ -140,6 +112,6 @@ def jitted_iterations(
                 return values, gradients
             return values + place.log_jacobian, transposed_times(place.factor, gradients)
 
-        return iterate(parts, densities, arrays, ahead)
+        return iterate(parts, densities, start, ahead)
 
     return jitted(run, 0, 1, 2, profile=profile)

@@ -13,7 +13,7 @@ from ppl.errors import PPLError
 from ppl.floats import Floats
 from ppl.jax_backend.data import BAKED, split
 from ppl.jax_backend.density import Functions, density_of, prepared
-from ppl.jax_backend.iterations import Ahead, FusedParts, packed, unpacked
+from ppl.jax_backend.iterations import Ahead, FusedParts
 from ppl.jax_backend.jit import CompileProfile
 from ppl.jax_backend.not_traceable import NotTraceable
 from ppl.kernel.advi.fused_steps import AffineMap
@@ -147,9 +147,10 @@ class CompiledTarget(OfPosterior):
         with jax.enable_x64(True), jax.default_device(self.device):
             arguments = self.arguments if rows is None else self.density.on_rows(self.arguments, rows)
             call = partial(self.density.iterate, parts, self.shape, self.jacobian, arguments, place)
-            arrays = [np.array(a) for a in call(packed(run.state), Ahead(eta, noise, count))]
+            start = jax.tree_util.tree_map(np.asarray, run.state)
+            state = jax.tree_util.tree_map(np.array, call(start, Ahead(eta, noise, count)))
         # A plain number where there is but one.
-        ahead = jax.tree_util.tree_map(lambda x: x if x.ndim else x.item(), unpacked(arrays, run.state))
+        ahead = jax.tree_util.tree_map(lambda x: x if x.ndim else x.item(), state)
         return run._replace(**ahead._asdict())
 
     def _at_each(self, function: Any, us: Floats, sizes: BatchSizes) -> Floats:

@@ -14,7 +14,7 @@ pytest.importorskip("jax")
 
 import jax
 
-from ppl.jax_backend.iterations import SHORT_ARRAY, FusedParts, packed, unpacked
+from ppl.jax_backend.iterations import FusedParts
 from ppl.jax_backend.namespace import JAX
 from ppl.jax_backend.target import COMPILED, CompiledTarget, compiled_target
 from ppl.kernel.advi.coordinates import Scaled
@@ -25,7 +25,7 @@ from ppl.kernel.advi.families.marginal import Marginal, Point
 from ppl.kernel.advi.families.mean_field import ArdDiagonal, MeanField
 from ppl.kernel.advi.families.standard import StudentT
 from ppl.kernel.advi.fused_steps import fused_steps
-from ppl.kernel.advi.optimise import Algorithm, IterationState, Run, advance, begin
+from ppl.kernel.advi.optimise import Algorithm, Run, advance, begin
 from ppl.kernel.advi.steps import STEPS
 from ppl.kernel.advi.steps.adaptive import Adam, AdviSequence
 from ppl.kernel.advi.steps.decaying import RobbinsMonro, Staged
@@ -50,20 +50,6 @@ STEP = [
 @pytest.fixture(scope="module")
 def target() -> CompiledTarget:
     return compiled_target(ppl.compile_model(PROGRAM).condition())
-
-
-@pytest.mark.parametrize("size", [3, SHORT_ARRAY, SHORT_ARRAY + 1])
-def test_a_packed_state_is_found_again(size: int):
-    params, average, gradient = np.random.default_rng(1).standard_normal((3, size))
-    step_state = Adam(0.1).init(params)._replace(steps=7)
-    state = IterationState(41, params, average, gradient, step_state, -2.5)
-    like = IterationState(0, *np.zeros((3, size)), Adam(0.1).init(params), 0.0)
-    arrays = packed(state)
-    found = unpacked(arrays, like)
-    assert len(arrays) == (1 if size <= SHORT_ARRAY else 6)
-    for one, other in zip(jax.tree_util.tree_leaves(found), jax.tree_util.tree_leaves(state), strict=True):
-        np.testing.assert_array_equal(one, other)
-        assert np.result_type(one) == np.result_type(other)
 
 
 def algorithm(**parts: Any) -> Algorithm:
