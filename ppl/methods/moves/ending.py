@@ -45,7 +45,7 @@ class EndingLimits(NamedTuple):
 
     drift: float = 0.03
     """The change of a mean, an sd or a quantile from stage to stage, in sds and beyond its noise, below which
-    there is none."""
+    draws are still good. Chains go on at any: what noise may hide is several times as much."""
 
     effective: int = 1000
     """Independent draws that these must be worth, for every statistic of every coordinate."""
@@ -129,8 +129,8 @@ class Moved:
 
     @property
     def stationary(self) -> bool:
-        """Whether nothing changed from stage to stage, and chains from both starts agree."""
-        return self.mixing.largest_drift < MOVES.drift and self.mixing.apart.max(initial=0.0) < MOVES.drift
+        """Whether nothing changed from stage to stage beyond noise, and chains from both starts agree."""
+        return not self.mixing.largest_drift and not self.mixing.apart.any()
 
     def without_positions(self) -> "Moved":
         """What is known of the positions, without them: they are several times as many as the draws."""
