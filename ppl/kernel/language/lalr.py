@@ -193,8 +193,10 @@ def reduced(rule: GrammarRule, read: list[Read], make: Make) -> tuple[Any, int |
     """The value of a rule, from the start of its first symbol to the end of its last."""
     children: list[Any] = []
     for position, is_part in rule.kept:
-        if is_part:  # of a repetition all before its last, so that they are not copied each time
-            children = children + read[position][1] if children else read[position][1]
+        if is_part and not children:  # of a repetition all before its last: nobody else has the list
+            children = read[position][1]
+        elif is_part:
+            children += read[position][1]
         else:
             children.append(None if position < 0 else read[position][1])
     start, stop = (read[0][2], read[-1][3]) if read else (None, None)

@@ -7,7 +7,7 @@ import pytest
 from lark.exceptions import UnexpectedInput, UnexpectedToken
 from laws.every import every
 
-from ppl.kernel.language.lalr import Refusal, Token, fast, parser
+from ppl.kernel.language.lalr import GrammarRule, Refusal, Token, fast, parser, reduced
 
 ROOT = Path(__file__).parents[3]
 PROGRAMS = sorted([*ROOT.glob("models/**/*.model"), *ROOT.glob("tests/conformance/programs/**/*.stan")])
@@ -74,3 +74,10 @@ def test_what_is_not_of_the_language_is_refused_as_by_lark(cut):
             assert read(wrong) == refused(wrong, error)
         else:
             assert read(wrong) == wanted
+
+
+def test_statements_read_so_far_are_not_copied_for_the_next():
+    repetition = GrammarRule("items", "items", 2, ((0, True), (1, True)), False, False, True)
+    before = ["first"]
+    items, start, end = reduced(repetition, [(0, before, 0, 5), (0, ["second"], 6, 12)], lambda *_: None)
+    assert items is before and items == ["first", "second"] and (start, end) == (0, 12)
