@@ -6,6 +6,7 @@ positions of the other half of the chains in the stage before.
 """
 
 from collections.abc import Callable, Mapping
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -91,17 +92,17 @@ class Sampler:
     """Chains and what they have learnt: the step size, and the metric of positions u (..., chains, dim)
     without what these do not share, `residuals` (n, dim), such as the mean of their mode.
 
-    `acceptance` is the mean chance that the step size is adapted to. One that `straightens` moves in the
-    coordinates of `funnels`, where there are any in the positions of the last two stages, of which `recent`
-    are those of the last; it has made `straight_moves` there. `divergent` is the share of the trajectories of
-    the last stage that diverged with a shorter step too, `last` the last move.
+    `acceptance` is the mean chance that the step size is adapted to. From `straightens_from` moves on it
+    moves in the coordinates of `funnels`, where there are any in the positions of the last two stages, of
+    which `recent` are those of the last; it has made `straight_moves` there. `divergent` is the share of the
+    trajectories of the last stage that diverged with a shorter step too, `last` the last move.
     """
 
     target: Target
     chains: Chains
     rng: np.random.Generator
     residuals: Callable[[Floats], Floats] = all_of
-    straightens: bool = False
+    straightens_from: float = inf
     acceptance: float = SAMPLER.acceptance
     step: float = field(init=False)
     funnels: Funnels | None = field(init=False, default=None)
@@ -175,7 +176,7 @@ class Sampler:
 
     def learn(self, u: Floats) -> None:
         """Funnels and the metric of positions u (moves, chains, dim)."""
-        if self.straightens:
+        if self.moves >= self.straightens_from:
             some = u[:: -(-u[..., 0].size // (2 * FUNNELS.positions))]
             both, self.recent = np.concatenate([self.recent, some]), some
             if both[..., 0].size >= FUNNELS.fewest_positions:

@@ -166,6 +166,18 @@ def test_draws_of_the_target_end_after_the_first_stages():
     assert found.total_moves == MOVES.shortest == 8 and found.stationary
 
 
+@pytest.mark.parametrize("starts_right", [True, False])
+def test_right_draws_of_a_funnel_end_before_it_is_fitted(monkeypatch, starts_right):
+    fits = list[int]()
+    monkeypatch.setattr("ppl.methods.moves.sampler.funnels_of", lambda u: fits.append(len(u)))
+    rng = np.random.default_rng(1)
+    v = 3 * rng.standard_normal(1000)
+    u = np.column_stack([v, np.exp(v / 2)[:, None] * rng.standard_normal((1000, 5))])
+    chains = moved(Funnel(), u, rng, 10**6, effective=50, starts_right=starts_right)
+    assert chains.stationary and chains.total_moves == MOVES.shortest
+    assert bool(fits) is not starts_right
+
+
 def test_gradients_are_bounded_and_counted():
     class Counted(GaussianTarget):
         seen = 0
