@@ -91,9 +91,9 @@ class SitePage:
 
 @cache
 def written() -> Mapping[str, SitePage]:
-    """The pages written by hand, by their name: the Markdown files of this folder."""
-    texts = sorted(path.name for path in files("ppl.cli.site").iterdir() if path.name.endswith(".md"))
-    return {name: _read(name) for name in (file.removesuffix(".md") for file in texts)}
+    """The pages written by hand, the Markdown files of this folder, by their name, as in the navigation."""
+    texts = {path.name.removesuffix(".md") for path in files("ppl.cli.site").iterdir()}
+    return {name: _read(name) for names in NAVIGATION.values() for name in names if name in texts}
 
 
 def _read(name: str) -> SitePage:
