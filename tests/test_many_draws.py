@@ -770,3 +770,19 @@ def test_containers_chosen_by_each_draw(monkeypatch: pytest.MonkeyPatch) -> None
         }
     """).condition({"N": 3, "d": [1, 2, 0.3]})
     assert_together(monkeypatch, posterior, np.random.default_rng(1).normal(size=(6, 3)))
+
+
+@pytest.mark.parametrize("m", [1, 2, 3])
+def test_ranges_of_a_list_that_only_some_draws_read_are_of_these(m):
+    program = """data { int M; vector[M] x; array[M] int y; } parameters { vector[M] p; real q; }
+        model { for (i in 1 : M) {
+            vector[M] g = p + x[i];
+            for (j in 1 : M) if (q < 1) target += sum(g[1:y[j]]);
+        } }"""
+    posterior = ppl.compile_model(program).condition({"M": m, "x": [0.2, 1, 1.1][:m], "y": [1, 2, 2][:m]})
+    us = np.random.default_rng(m).normal(size=(7, m + 1))
+    for last in (us[:, m], -np.abs(us[:, m])):  # some draws, all of them
+        us[:, m] = last
+        with errors_of_batches() as errors:
+            assert_as_alone(posterior, us)
+        assert not errors

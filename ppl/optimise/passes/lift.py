@@ -278,7 +278,9 @@ def lift_reduction(c: Lifting, b: Batch, e: ir.Apply, part: ir.Index, span: ir.B
     base = lift_base(c, b, part)
     at: list[ir.Expr] = [to_batch(c, b, i.index) for i in part.items[:-1] if isinstance(i, ir.At)]
     match base:
-        case ir.Gather(base=whole, items=(), picks=(*_, where)) if where is not None:
+        case ir.Gather(base=whole, items=(), picks=(*others, where)) if where is not None:
+            if any(others):
+                raise Dependent("a range of a list that only some draws read is taken of these")
             base, at = whole, [where, *at]
         case _ if b.axis in axes_of(base.type):
             at = [helper(batching.positions, (b.index,), b.index.type), *at]
