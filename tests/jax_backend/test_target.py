@@ -361,3 +361,14 @@ def test_a_vector_that_is_set_anew_whole_may_be_reversed(declared: str, value: s
     expected, slope = conditioned.log_density_gradient(u)
     assert value_ == pytest.approx(expected)
     np.testing.assert_allclose(gradient, slope, atol=1e-12)
+
+
+def test_a_truncation_below_the_support_takes_nothing():
+    program = "parameters { real<lower=0> m; } model { 1.5 ~ pareto(m, 1) T[0.3, 2.5]; }"
+    posterior = ppl.compile_model(program).condition({})
+    target = compiled_target(posterior)
+    us = np.linspace(-0.3, 0.4, 50)[:, None]
+    values, gradients = posterior.log_density_gradients(us)
+    found_values, found_gradients = target.log_density_gradients(us)
+    np.testing.assert_allclose(found_values, values, rtol=1e-10)
+    np.testing.assert_allclose(found_gradients, gradients, rtol=1e-10)

@@ -22,7 +22,8 @@ def log_density(xp: Namespace, y: Array, y_min: Array, alpha: Array) -> Array:
 
 
 def lccdf(xp: Namespace, y: Array, y_min: Array, alpha: Array) -> Array:
-    value = -alpha * xp.np.log(xp.np.where(y >= y_min, y, y_min) / y_min)  # at y_min the slope of the support
+    # At y_min the slope of the support, and 0 exactly below: XLA rounds y_min / y_min.
+    value = -alpha * xp.np.log1p(xp.np.where(y >= y_min, y - y_min, 0.0) / y_min)
     return guarded(xp, (y_min > 0) & (alpha > 0), value)
 
 
