@@ -7,6 +7,7 @@ sampling.
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -91,6 +92,11 @@ class RowRemoval:
         program = without_rows(continuous(posterior))
         return cls(posterior, program, posterior.model.of_program(program.program))
 
+    @cached_property
+    def whole(self) -> PosteriorTarget:
+        """The posterior with all rows, by the same program."""
+        return self.target({}, 1.0)
+
     def target(self, row: Row, power: float) -> PosteriorTarget:
         """The posterior with the likelihood of a row to this power."""
         values: dict[str, Any] = {self.program.power: power}
@@ -104,7 +110,9 @@ class RowRemoval:
     def moved(
         self, row: Row, power: float, ends: Sequence[DrawsAtPower], rng: np.random.Generator
     ) -> DrawsAtPower | None:
-        """Draws at a power by chains from draws at two others, in turn; None where they do not converge."""
+        """Draws at a power below 1 by chains from draws at two others, in turn; None where they do not
+        converge.
+        """
         target, half = self.target(row, power), MOVES.chains // len(ends)
         starts = np.stack([end.u[rng.integers(len(end.u), size=half)] for end in ends], axis=1)
         together = starts.reshape(-1, target.dim)
@@ -120,8 +128,8 @@ class RowRemoval:
             return None
         every = math.ceil(len(chains.u) / chains.mixing.fewest_effective)
         u = scaled.to_u(chains.u[::every])
-        without, whole = self.target(row, 0.0), self.target({}, 1.0)
-        return DrawsAtPower(power, u, finite(whole.log_densities(u) - without.log_densities(u)))
+        lacking = self.whole.log_densities(u) - target.log_densities(u)
+        return DrawsAtPower(power, u, finite(lacking / (1 - power)))
 
     def log_density(self, row: Row, whole: DrawsAtPower, rng: np.random.Generator) -> Evidence | None:
         """The log predictive density of a row given the others; None where it is not known.

@@ -25,7 +25,7 @@ MOST_ROWS = 10
 MOST_KHAT, DRAWS_FOR_IT = 0.7, 2200
 """The largest k-hat that any number of draws can have, and the draws that suffice for it."""
 ENOUGH_DRAWS = f"With {DRAWS_FOR_IT} draws or more a k-hat up to {MOST_KHAT} is low enough."
-FIT_AGAIN = (
+UNRELIABLE = (
     "The ELPD is unreliable and usually too high: without such a row the posterior is too far from the "
     "draws. `--reloo`, in Python `fit.loo(reloo=True)`, moves the draws there, a row at a time; or use a "
     "model that is less sensitive to single rows. If most rows have a high k-hat, each determines a "
@@ -229,7 +229,7 @@ def of_khats(loo: Loo) -> str:
         return f"k-hat is below {threshold} in all {n} rows; the largest is {of[worst]:.3f}, of {worst}."
     worst_text = first_few([f"{name} {of[name]:.3f}" for name in loo.bad], MOST_ROWS)
     sentence = f"k-hat is above {threshold} in {len(loo.bad)} of {n} rows: {worst_text}."
-    return f"{sentence} {ENOUGH_DRAWS if max(loo.khats) < MOST_KHAT else FIT_AGAIN}"
+    return f"{sentence} {ENOUGH_DRAWS if max(loo.khats) < MOST_KHAT else UNRELIABLE}"
 
 
 def csv_lines(loos: Loo | LooByOutcome) -> Iterator[str]:
