@@ -84,7 +84,9 @@ class Expressions:
             variable = self.world.parameter(wider, support if wider.base == t.base else "real")
             if variable is not None:
                 return self.read_as(s, variable, t)
-        return self.read_as(s, self.world.datum(self.widened(t), support), t)
+        wider = self.widened(t)  # rows of a matrix are no simplexes
+        wider = wider if wider.base == t.base or support in ELEMENTS else t
+        return self.read_as(s, self.world.datum(wider, support), t)
 
     def of_iteration(self, s: Scope, t: Shape, support: str, size: str) -> str:
         """The entry of a variable that belongs to an iteration of a loop."""

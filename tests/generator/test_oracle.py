@@ -126,6 +126,40 @@ WRONG = [
         {"N": 1},
         lambda p: 0.0,
     ),
+    (
+        """
+        data { int N; vector[N] x; }
+        parameters { vector[9] p; }
+        model { for (i in 1:N) { vector[N] s = x; s[i] - (1 - p[1:4]) ~ std_normal(); } }
+        """,
+        {"N": 4, "x": [*X, 0.2]},
+        lambda p: -0.5 * sum(np.sum((x - 1 + p[:4]) ** 2) for x in (*X, 0.2)),
+    ),
+    (
+        """
+        data { int N; array[N] int y; }
+        parameters { vector[9] p; }
+        model { for (i in 1:N) for (j in 1:y[i]) target += von_mises_lpdf(p[1:3] | p[i + j], exp(p[9])); }
+        """,
+        {"N": 3, "y": [1, 2, 3]},
+        lambda p: sum(
+            scipy.stats.vonmises(np.exp(p[8]), p[k]).logpdf(p[:3]).sum() for k in (1, 2, 3, 3, 4, 5)
+        ),
+    ),
+    (
+        "parameters { vector[9] p; } model { real a = 1; if (p[9] > 0) a = 2; if (a > 1.5) target += p[1]; }",
+        {},
+        lambda p: (p[8] > 0) * p[0],
+    ),
+    (
+        """
+        data { int N; array[N] int y; }
+        parameters { vector[9] p; }
+        model { int b = 1; for (i in 1:N) { if (p[9] > 0) b = i; target += p[b]; b = y[i]; } }
+        """,
+        {"N": 3, "y": [1, 3, 1]},
+        lambda p: p[:3].sum() if p[8] > 0 else 2 * p[0] + p[2],
+    ),
 ]
 
 
