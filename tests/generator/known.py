@@ -197,6 +197,12 @@ FAULTS = (
         stan=r"^(accepted|-?[\d.e+-]+|\[[-\d. e+]+\])$",
     ),
     Known(
+        "a call outside its domain is left out where the log density does not need its value; Stan rejects",
+        ppl="nan",
+        stan=r"^[-\d. e+\[\]]+$",
+        program=r"\b(inv_Phi|std_normal_(log_)?qf|atanh|acosh|log1[mp]|lbeta|lchoose|gamma_[pq]|inv_erfc|lambert_w)",
+    ),
+    Known(
         "a loop over an array of several axes runs over the wrong one",
         stan="out of bounds for size",
         program=r"for \(\w+ in [a-z]",

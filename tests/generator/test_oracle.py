@@ -72,6 +72,12 @@ def test_an_interpreter_that_ends_settles_no_gradient(monkeypatch: pytest.Monkey
     assert by_differences(stan, case_of("ends", program, {}).question, posterior, difference) == ""
 
 
+def test_the_interpreter_leaves_out_calls_outside_their_domain(stan: InterpretedStan) -> None:
+    program = "parameters { real a; } model { real b = std_normal_qf(a); a ~ std_normal(); }"
+    (at,) = stan.at(case_of("outside", program, {}).question, [[2.0]])
+    assert "lp" in at and np.isnan(ppl.compile_model(program).condition({}).log_density(np.array([2.0])))
+
+
 X, ZERO, AT = [0.36, 0.55, 0.43], np.zeros(9), np.linspace(-0.7, 1.1, 9)
 WRONG = [
     (
