@@ -123,6 +123,14 @@ def test_rows_that_look_at_one_another_are_refused_though_their_data_hide_it():
         by_rows(compile_model(program).condition(data), "N")
 
 
+def test_terms_that_do_not_add_up_are_refused_though_they_are_0_at_half_of_all_points():
+    program = """data { int N; vector[N] y; } parameters { vector[2] p; }
+      model { for (n in 1:N - 1) target += ceil(p[2]); y ~ normal(p[1], 1); }
+    """
+    with pytest.raises(InferenceError, match="do not add up over rows"):
+        by_rows(compile_model(program).condition({"N": 3, "y": [0.3, -1.0, 2.0]}), "N")
+
+
 def test_a_branch_of_a_function_that_no_try_takes_is_refused():
     program = """functions { real f(real a, vector y) { if (a < -9) return sum(y) ^ 2; return sum(y) * a; } }
       data { int N; vector[N] y; } parameters { real a; } model { a ~ normal(0, 1); target += f(a, y); }

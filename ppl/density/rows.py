@@ -31,8 +31,8 @@ from ppl.source import Span
 class RowLimits:
     """How it is checked that a log density is a sum over rows."""
 
-    tries: int = 3
-    """Random points at which the parts are compared with the whole."""
+    tries: int = 10
+    """Random points at which the parts are compared with the whole; ceil(p) is 0 at half of them."""
 
     tolerance: float = 1e-8
     """The relative difference of the sum of the parts from the whole."""
