@@ -1,8 +1,9 @@
 """The densities of a program with the data that each is of, and which values depend on parameters or data."""
 
-from collections.abc import Callable, Iterable, Set
+from collections.abc import Callable, Iterable, Sequence, Set
 from contextlib import suppress
 from functools import cached_property
+from typing import TypeVar
 
 from ppl.kernel.language import ast
 from ppl.kernel.language.calls import outcome_of
@@ -20,6 +21,8 @@ from ppl.structure.definitions import (
     symbols_read,
 )
 from ppl.structure.places import NoPlace, Places
+
+AnyNode = TypeVar("AnyNode", bound=ast.Node)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +76,18 @@ class Factors:
     def reads_data(self, e: ast.Expr) -> bool:
         """Whether a value is computed of the values of data, not only of their sizes or as indices."""
         return bool(symbols_read(e, self.facts) & self.of_data)
+
+    def computed_of(self, nodes: Sequence[AnyNode]) -> tuple[AnyNode | ast.Expr, ...]:
+        """These and the definitions of all variables that they are computed of."""
+        p = self.program
+        every = definitions_of((*p.transformed_data, *p.transformed_parameters, *p.model), self.facts)
+        out: list[AnyNode | ast.Expr] = [*nodes]
+        read, new = set[Symbol](), symbols_in(nodes, self.facts)
+        while new:
+            read |= new
+            more = [e for symbol in new for d in every.get(symbol, ()) for e in (d.value, *d.at, *d.decided)]
+            out, new = [*out, *more], symbols_in(more, self.facts) - read
+        return tuple(out)
 
     # --- Data and their densities ---
 

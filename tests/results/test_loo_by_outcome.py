@@ -123,6 +123,24 @@ def test_an_outcome_without_rows_to_leave_out_is_named():
             fit.loo(name)
 
 
+@pytest.mark.rotate
+def test_an_outcome_with_a_term_that_cannot_be_read_is_omitted():
+    """`x - a` and `x` have the same density, so that the other outcomes have the same rows."""
+    text = PROGRAM.replace("x ~ normal(a, 1)", "x - a ~ normal(0, 1)")
+    fit = ppl.compile_model(text).condition(DATA).variational(seed=2, draws=4000)
+    found = fit.loo()
+    assert list(found) == ["y", "w", "z"]
+    assert (
+        "There are no rows of `x`: line 4: The log likelihood by row cannot be read: `x - a`" in found.reading
+    )
+    for name, loo in found.items():
+        assert loo.elpds == pytest.approx(of_each(name), abs=0.04)
+        assert fit.loo(name).elpds == pytest.approx(loo.elpds)
+    for ask in (lambda: fit.loo("x"), lambda: fit.loo(["x", "y"]), fit.log_lik):
+        with pytest.raises(ppl.ModelError, match="`x - a` is computed of data and of parameters"):
+            ask()
+
+
 @pytest.fixture
 def run(fit, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)

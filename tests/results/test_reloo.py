@@ -89,6 +89,16 @@ def test_a_row_of_two_outcomes_of_which_one_may_be_missing():
     assert (loo.khats == 0).sum() > 3
 
 
+def test_a_term_that_cannot_be_read_stays_in_the_posterior_without_a_row():
+    program = """data { vector[3] x; vector[3] y; } parameters { vector[3] t; }
+        model { t ~ normal(0, 3); x - t ~ normal(0, 2); y ~ normal(t, 0.5); }"""
+    y, us = np.array([1.0, -2, 4]), np.random.default_rng(1).normal(size=(20, 3))
+    posterior = compile_model(program).condition({"x": [2.0, 0, 1], "y": y})
+    without = RowRemoval.of(posterior).target({"y": (2,)}, 0.0).log_densities(us)
+    row = norm.logpdf(y[1], us[:, 1], 0.5)
+    assert without == pytest.approx(posterior.log_densities(us) - row, rel=1e-12)
+
+
 def test_without_the_row_its_outcome_may_be_impossible():
     program = """data { vector[2] y; } parameters { real<lower=0> b; }
         model { b ~ exponential(0.3); y ~ uniform(0, b); }"""

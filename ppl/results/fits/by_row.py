@@ -8,7 +8,7 @@ import numpy as np
 
 from ppl.density.completions import places_of
 from ppl.density.log_density import LogDensity
-from ppl.errors import DataError, UnknownName
+from ppl.errors import DataError, ModelError, UnknownName
 from ppl.floats import Floats
 from ppl.kernel.draws.columns import labelled, reshape, variables
 from ppl.kernel.draws.names import NO_LABELS, Labels, variable_of
@@ -34,7 +34,7 @@ class RowsOfOutcome:
     `at` are the indices of the rows among `shape`, (2, 1) of `y[2,1]`; rows with missing data are absent, and
     those that no term is of, as the first of an autoregression: their density is 1 at every draw.
     `observed` (rows, entries) are the data of each row. `tied` is the place of a term that makes all entries
-    of a container one row.
+    of a container one row. `unread` says why there are none if a term of it cannot be read.
     """
 
     outcome: str
@@ -44,10 +44,13 @@ class RowsOfOutcome:
     observed: Floats
     tied: Span | None = None
     labels: Labels = NO_LABELS
+    unread: ModelError | None = None
 
     @property
     def array(self) -> Floats:
         """The values (draws, *shape); (draws, rows) where some rows are missing."""
+        if self.unread:
+            raise self.unread
         if len(self.at) < math.prod(self.shape):
             return self.values
         reversed_axes = range(len(self.shape), 0, -1)
@@ -56,6 +59,8 @@ class RowsOfOutcome:
     @property
     def untold(self) -> str:
         """Why there are no rows to leave out; "" where there are."""
+        if self.unread:
+            return f"line {self.unread.line}: {self.unread.message}"
         if not self.at:
             return f"`{self.outcome}` has no rows."
         if self.tied is None:
@@ -66,10 +71,16 @@ class RowsOfOutcome:
             "`log_lik` in generated quantities, the log likelihood of each row given the others."
         )
 
-    def log_lik(self, log_ratios: Floats, where: str) -> LogLik:
-        """The rows at draws with `log_ratios` (draws,); DataError where there are none to leave out."""
+    def require_rows(self) -> None:
+        """ModelError where they cannot be read, DataError where there are none to leave out."""
+        if self.unread:
+            raise self.unread
         if self.untold:
             raise DataError(self.untold, self.outcome)
+
+    def log_lik(self, log_ratios: Floats, where: str) -> LogLik:
+        """The rows at draws with `log_ratios` (draws,); an error as of `require_rows`."""
+        self.require_rows()
         row = "row" if JOINED in self.outcome else self.outcome
         names = tuple(labelled(".".join(map(str, (row, *at))), self.labels) for at in self.at)
         log_lik = of_values(names, self.values, log_ratios, POINTWISE, where)
@@ -109,7 +120,11 @@ def log_likelihood(posterior: LogDensity, us: Floats) -> RowsByOutcome:
             posterior.labels,
         )
 
-    return {name: rows(name, quantity) for name, quantity in program.quantities.items()}
+    none = np.empty((len(us), 0))
+    omitted = {
+        name: RowsOfOutcome(name, (0,), (), none, none.T, unread=why) for name, why in program.unread.items()
+    }
+    return {**{name: rows(name, quantity) for name, quantity in program.quantities.items()}, **omitted}
 
 
 def arrays(of_outcomes: RowsByOutcome) -> dict[str, Floats]:
@@ -158,8 +173,7 @@ def joined(parts: Sequence[RowsOfOutcome]) -> RowsOfOutcome:
     """
     first, *others = parts
     for part in parts:
-        if part.untold:
-            raise DataError(part.untold, part.outcome)
+        part.require_rows()
     for other in others:
         if other.shape != first.shape:
             own, its = dimensions(first.shape), dimensions(other.shape)
@@ -242,7 +256,12 @@ def log_liks(outcomes: Sequence[RowsOfOutcome], log_ratios: Floats, where: str) 
         DataError: no outcome has rows, or a density is not finite.
     """
     known = [rows for rows in outcomes if not rows.untold] or outcomes
-    notes = tuple(rows.untold for rows in outcomes if rows.untold)
+    unread = {rows.unread: rows.untold for rows in outcomes if rows.unread}
+    names = {why: ", ".join(f"`{rows.outcome}`" for rows in outcomes if rows.unread is why) for why in unread}
+    notes = (
+        *(rows.untold for rows in outcomes if rows.untold and not rows.unread),
+        *(f"There are no rows of {names[why]}: {sentence}" for why, sentence in unread.items()),
+    )
     each_known = (rows.log_lik(log_ratios, where) for rows in known)
     return [replace(each, notes=(*each.notes, *notes)) for each in each_known]
 

@@ -483,7 +483,8 @@ class VariablesOfDraws(api.Members, ABC):
         """The ELPD of left-out rows by PSIS-LOO, in nats; of several outcomes a mapping, by name.
 
         `outcome` chooses one outcome. Several, `["y1", "y2"]`, are one whose row n is row n of each: their
-        densities are added up by row. A row of which one is missing has the others.
+        densities are added up by row. A row of which one is missing has the others. If a density of one
+        outcome cannot be read, the others are still read; `reading` says which is omitted.
 
         The log likelihood is read from the model block, as `log_lik()`, unless the generated quantities have
         `log_lik`, or the name that `log_lik` gives. Draws of q are weighted towards the posterior; other

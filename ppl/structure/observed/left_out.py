@@ -32,6 +32,9 @@ class PriorKeepingReader(LogLikReader):
             term if isinstance(term, ast.Tilde | ast.CallStatement) else ast.TargetIncrement(term.span, term),
         )
 
+    def of_unread(self, s: ast.Statement) -> Stmts:
+        return (s,)
+
 
 def without_rows(factors: Factors) -> LeftOut:
     """The program of the posterior without some rows of each outcome, by the terms of `log_lik_of`.

@@ -1,16 +1,19 @@
 """The log likelihood by row, as a program: the terms of the model block in generated quantities."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from typing import Any, NamedTuple
 
+from ppl.errors import ModelError
 from ppl.kernel.language import ast
+from ppl.kernel.language.calls import outcome_of
+from ppl.kernel.language.walk import walk
 from ppl.programs.entries import DistributedEntry
 from ppl.programs.fresh_names import FreshNames
 from ppl.programs.rewriting import Stmts, code, indexed, rewrite, text_of
 from ppl.records import dataclass, field, replace
 from ppl.source import Span
-from ppl.structure.definitions import Exprs
+from ppl.structure.definitions import Exprs, symbols_in, symbols_read
 from ppl.structure.discrete.normal import normalised_in
 from ppl.structure.factors import Factors
 from ppl.structure.observed.densities import log_density
@@ -103,9 +106,49 @@ class Summed(NamedTuple):
 
 @dataclass
 class LogLikReader(TermReader):
-    """The terms of data by row."""
+    """The terms of data by row; `unread` are outcomes with a term that cannot be read, and why."""
 
     terms: Terms = field(default_factory=Terms)
+    unread: dict[str, ModelError] = field(default_factory=dict)
+
+    def statement(self, s: ast.Statement, around: Around) -> Stmts:
+        """A density that cannot be read is of the outcomes that it reads; the others are read without it.
+
+        Any other such term may belong to every outcome, as the constant of a density in another line.
+        """
+        try:
+            return super().statement(s, around)
+        except ModelError as error:
+            if error.code != unread.code or not (names := self.outcomes_in(s, around)):
+                raise
+            self.unread |= dict.fromkeys(names, error)
+            return self.of_unread(s)
+
+    def outcomes_in(self, s: ast.Statement, around: Around) -> Sequence[str]:
+        """The outcomes that a statement depends on; none if a summand is computed of no density of data."""
+        terms = summands(s.value) if isinstance(s, ast.TargetIncrement) else (s,)
+        lefts = [[*self.lefts_of_data(term)] for term in terms]
+        if not all(lefts):
+            return ()
+        conditions = (branch.condition for branch in around.branches)
+        every = symbols_in(self.factors.computed_of((s, *conditions)), self.facts)
+        values = self.factors.computed_of([left for each in lefts for left in each])
+        own = {symbol for e in values for symbol in symbols_read(e, self.facts)}
+        return [
+            name
+            for name, d in self.factors.data.items()
+            if (symbol := self.facts.symbols[d]) in own or (symbol in every and name in self.factors.outcomes)
+        ]
+
+    def lefts_of_data(self, term: ast.Node) -> Iterator[ast.Expr]:
+        """The variates, computed of data, of the densities that a term is computed of."""
+        for n in walk(self.factors.computed_of((term,))):
+            if (left := outcome_of(n)) is not None and self.factors.reads_data(left):
+                yield left
+
+    def of_unread(self, s: ast.Statement) -> Stmts:
+        """The statements for a term that cannot be read."""
+        return ()
 
     def increment(self, value: ast.Expr, around: Around) -> Stmts:
         """Terms of parameters alone, such as `log1m(theta)`, belong to the row that the others observe.
@@ -151,17 +194,24 @@ def log_lik_of(factors: Factors, draws_back: bool = False) -> ByData:
     `draws_back` the model block stays: discrete data that are missing are drawn back given it.
 
     Raises:
-        ModelError: a term belongs to no row of one variable; says which, and what to write.
+        ModelError: a term belongs to no row of one variable, and may be of any outcome; says which, and what
+            to write.
     """
     program, names = factors.program, FreshNames.of(factors.program)
     reader = LogLikReader(factors, names)
     body = reader.body(program.model, Around())
-    if not reader.terms.places:
-        raise unread("no statement observes data", program.span)
     summed = reader.terms.summed(body, factors.sizes, names, program.span)
+    omitted = dict(reader.unread)
+    for group in summed.quantities:
+        parts = group.split(JOINED)
+        if why := next(filter(None, map(reader.unread.get, parts)), None):
+            omitted = {**dict.fromkeys(parts, why), **omitted}
+    quantities = {g: own for g, own in summed.quantities.items() if g.partition(JOINED)[0] not in omitted}
+    if not quantities:
+        raise next(iter(omitted.values()), unread("no statement observes data", program.span))
     bare = program if draws_back else replace(program, model=())
-    computed = with_quantities(bare, summed.declared, summed.quantities.values(), summed.body)
-    return ByData(computed, summed.quantities, summed.tied)
+    computed = with_quantities(bare, summed.declared, quantities.values(), summed.body)
+    return ByData(computed, quantities, summed.tied, omitted)
 
 
 def declaration(name: str, sizes: Exprs, span: Span) -> ast.Statement:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
+from ppl.errors import ModelError
 from ppl.kernel.language import ast
 from ppl.programs.rewriting import Stmts, code, copied
 from ppl.records import dataclass, field, replace
@@ -13,12 +14,14 @@ from ppl.structure.discrete.live import live
 class ByData:
     """`program` has the same parameters; `quantities` are its generated quantities by data variable.
 
-    `tied` are the containers of which a term, at the place, needs all entries together.
+    `tied` are the containers of which a term, at the place, needs all entries together; `unread` are data
+    with a term that cannot be read, and why.
     """
 
     program: ast.Program
     quantities: Mapping[str, str]
     tied: Mapping[str, Span] = field(default_factory=dict)
+    unread: Mapping[str, ModelError] = field(default_factory=dict)
 
 
 def with_quantities(

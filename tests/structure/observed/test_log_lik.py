@@ -96,15 +96,20 @@ DECLARED = (
 MORE = {"Y": Y.reshape(2, 3, order="F"), "k": [0, 1, 3, 2, 0, 1], "v": Y.reshape(3, 2), "X": np.ones((6, 1))}
 
 
-def rows_of(statements, data="", transformed="", functions="", more=None):
+US = np.array([[M, -0.3, 0.0], [0.0, 0.0, 0.0]])
+
+
+def posterior_of(statements, data="", transformed="", functions="", more=None):
     program = (
         f"functions {{ {functions} }} data {{ {DECLARED} {data} }} transformed data {{ {transformed} }} "
         f"parameters {{ real m; real<lower=0> s; simplex[2] w; }} "
         f"model {{ m ~ normal(0, 1); s ~ exponential(1); {statements} }}"
     )
-    posterior = ppl.compile_model(program).condition({**DATA, **MORE, **(more or {})})
-    found = by_row(posterior, np.array([[M, -0.3, 0.0], [0.0, 0.0, 0.0]]))
-    return {name: values[0] for name, values in found.items()}
+    return ppl.compile_model(program).condition({**DATA, **MORE, **(more or {})})
+
+
+def rows_of(statements, **parts):
+    return {name: values[0] for name, values in by_row(posterior_of(statements, **parts), US).items()}
 
 
 CENSORED = np.where(DATA["c"], stats.norm.logsf(Y, M, S), NORMAL)
@@ -240,6 +245,64 @@ def test_what_is_of_no_row_is_refused_with_its_place(statements, says, line):
     with pytest.raises(ModelError, match=re.escape(says)) as caught:
         rows_of(statements, functions="void add_lp(vector y, real m) { target += normal_lpdf(y | m, 1); }")
     assert caught.value.code == "PPL980" and line in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        "x - m ~ normal(0, s);",
+        "x + to_vector(g) ~ normal(m, s);",
+        "for (i in 1:N) { real e = x[i] - m; e ~ normal(0, s); }",
+        "vector[N] e = x - m; if (c[1] > 0) target += normal_lpdf(e | 0, s) + normal_lpdf(x[1] * m | 0, 1);",
+        "target += log_mix(w[1], normal_lpdf(x - m | 0, s), normal_lpdf(x + to_vector(g) | m, s));",
+    ],
+)
+def test_outcomes_without_a_term_that_cannot_be_read_are_read(statements):
+    posterior = posterior_of(statements + " y ~ normal(m, s); k ~ poisson_log(m);")
+    found = log_likelihood(posterior, US)
+    assert found["y"].array[0] == pytest.approx(NORMAL) and found["k"].array[0] == pytest.approx(COUNTS)
+    with pytest.raises(ModelError, match="cannot be read") as caught:
+        found["x"].log_lik(np.zeros(2), "")
+    assert caught.value.code == "PPL980" and caught.value is found["x"].unread
+
+
+@pytest.mark.parametrize(
+    ("term", "unread"),
+    [
+        ("y - m ~ normal(x, s);", "y"),
+        ("y ~ normal(m, s); y + x ~ normal(m, s);", "xy"),
+        ("y ~ normal(m, s); if (y[1] > 0) x - m ~ normal(0, s);", "xy"),
+        ("y ~ normal(m, s); vector[N] e; for (i in 1:N) if (y[i] > 0) e[i] = x[i] - m; else e[i] = m;"
+         "e ~ normal(0, s);", "xy"),
+        ("y ~ normal(m, s); x - m ~ normal(y, s);", "xy"),
+        ("y ~ normal(m, s); target += normal_lpdf(y[1] | m, s) + normal_lpdf(x - m | 0, s);", "xy"),
+        ("z ~ normal(m, s); y ~ normal(m, s); z - m ~ normal(0, 1);", "zy"),
+        ("for (i in 1:N) target += log_mix(0.5, normal_lpdf(y[i] | m, s), normal_lpdf(x[i] | m, s)); "
+         "x - m ~ normal(0, s);", "xy"),
+    ],
+)  # fmt: skip
+def test_every_outcome_that_a_term_reads_is_not_read(term, unread):
+    posterior = posterior_of(term + " k ~ poisson_log(m);", transformed="vector[N] z = y;")
+    found = log_likelihood(posterior, US)
+    assert {name for name, rows in found.items() if rows.unread} == {*unread}
+    assert [name for name, rows in found.items() if not rows.unread] == ["k"]
+
+
+@pytest.mark.parametrize(
+    "term",
+    [
+        "target += -0.5 * dot_self(x - m);",
+        "target += normal_lpdf(x - m | 0, s) + sum(x) * m;",
+        "1 ~ bernoulli_logit(m * x[1]);",
+        "if (c[2] > 0) target += normal_lccdf(x[2] | m, s);",
+        "add_lp(x, m);",
+        "target += normal_lpdf(x - m | 0, s) + target();",
+    ],
+)
+def test_a_term_that_is_no_density_may_be_of_every_outcome(term):
+    functions = "void add_lp(vector y, real m) { target += normal_lpdf(y | m, 1); }"
+    with pytest.raises(ModelError, match="cannot be read"):
+        log_likelihood(posterior_of(term + " y ~ normal(m, s);", functions=functions), US)
 
 
 def test_priors_that_read_data_are_no_rows():
