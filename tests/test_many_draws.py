@@ -772,17 +772,20 @@ def test_containers_chosen_by_each_draw(monkeypatch: pytest.MonkeyPatch) -> None
     assert_together(monkeypatch, posterior, np.random.default_rng(1).normal(size=(6, 3)))
 
 
-@pytest.mark.parametrize("m", [1, 2, 3])
-def test_ranges_of_a_list_that_only_some_draws_read_are_of_these(m):
+@pytest.mark.parametrize("m", [1, 2, 3, 4])
+@pytest.mark.parametrize("reduction", ["sum", "prod", "log_sum_exp"])
+def test_ranges_of_a_list_that_only_some_draws_read_are_of_these(m, reduction):
     program = """data { int M; vector[M] x; array[M] int y; } parameters { vector[M] p; real q; }
         model { for (i in 1 : M) {
             vector[M] g = p + x[i];
-            for (j in 1 : M) if (q < 1) target += sum(g[1:y[j]]);
+            for (j in 1 : M) if (q < 1) target += REDUCTION(g[1:y[j]]);
         } }"""
-    posterior = ppl.compile_model(program).condition({"M": m, "x": [0.2, 1, 1.1][:m], "y": [1, 2, 2][:m]})
-    us = np.random.default_rng(m).normal(size=(7, m + 1))
-    for last in (us[:, m], -np.abs(us[:, m])):  # some draws, all of them
-        us[:, m] = last
-        with errors_of_batches() as errors:
-            assert_as_alone(posterior, us)
-        assert not errors
+    data = {"M": m, "x": [0.2, 1, 1.1, -0.7][:m], "y": [1, 2, 2, 4][:m]}
+    posterior = ppl.compile_model(program.replace("REDUCTION", reduction)).condition(data)
+    assert not any(isinstance(n, ir.For) for n in walk(posterior.model.program(POINTS_GRADIENT).model))
+    us = np.random.default_rng(m).normal(size=(13, m + 1))
+    for n in range(1, 14):
+        for last in (us[:n, m], -np.abs(us[:n, m])):  # some draws, all of them
+            with errors_of_batches() as errors:
+                assert_as_alone(posterior, np.column_stack([us[:n, :m], last]))
+            assert not errors

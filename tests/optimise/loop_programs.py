@@ -162,6 +162,10 @@ LOOPS = (
     Loop("ternary", "for (n in 1:N) target += x[n] > 0 ? s[n > M ? 1 : n] * z : t;"),
     Loop("ternary of containers", "for (n in 1:N) target += x[n] > 0 ? v : v[{3, 2, 1}] * z;",
          ("a ternary chooses between containers",)),
+    Loop("a loop over one range in a branch, with a branch", """for (n in 1:3) { real a = z * x[n] + v[n];
+        if (v[n] > 0) for (i in 1:3) if (v[i] > x[n]) target += a * s[i]; }"""),
+    Loop("the same in iterations of one size", """for (n in 1:3) { int i = z > 0 ? g[n] : 1;
+        for (m in 1:3) if (v[m] > v[n]) target += m * dot_self(v[1:i]); }"""),
     Loop("continue", "for (n in 1:N) { if (x[n] > 0) continue; target += 2 * z * x[n]; }"),
     Loop("continue in an if", """for (n in 1:N) {
         if (x[n] > -1) { if (x[n] > 0) continue; target += z; } target += 2 * z * x[n]; }"""),

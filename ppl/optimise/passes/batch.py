@@ -63,6 +63,11 @@ class Batch:
         return tuple(self.indices)
 
     @property
+    def axes_around(self) -> tuple[str, ...]:
+        """Its axes and those of all batches around it, also where it is a subset along them."""
+        return (*self.axes, *(self.parent.axes_around if self.parent else ()))
+
+    @property
     def loops(self) -> tuple[str, ...]:
         """Its axes, except that of the draws."""
         return tuple(axis for axis in self.indices if axis != self.draws)

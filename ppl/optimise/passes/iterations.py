@@ -139,7 +139,7 @@ def nest(c: Lifting, b: Batch, s: ir.For, flat: bool = False) -> Batch:
 
 def rectangle(c: Lifting, b: Batch, s: ir.For, bounds: tuple[ir.Expr, ...], triangles: Triangles) -> Batch:
     """The iterations of an inner loop that every one of the outer has."""
-    axis = axis_of_range(s.lower, s.upper, b.axes)
+    axis = axis_of_range(s.lower, s.upper, b.axes_around)
     values = c.index_set(s.variable, batching.loop_range, bounds, axis)
     indices, variables = {**b.indices, axis: values}, {**b.variables, s.variable: values}
     return Batch(indices, variables, parent=b, triangular=triangles, ranges=b.ranges, draws=b.draws)

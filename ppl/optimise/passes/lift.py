@@ -279,15 +279,21 @@ def lift_reduction(c: Lifting, b: Batch, e: ir.Apply, part: ir.Index, span: ir.B
     at: list[ir.Expr] = [to_batch(c, b, i.index) for i in part.items[:-1] if isinstance(i, ir.At)]
     match base:
         case ir.Gather(base=whole, items=(), picks=(*others, where)) if where is not None:
-            if any(others):
-                raise Dependent("a range of a list that only some draws read is taken of these")
-            base, at = whole, [where, *at]
+            base, at = of_some_draws(b, whole, others) if any(others) else whole, [where, *at]
         case _ if b.axis in axes_of(base.type):
             at = [helper(batching.positions, (b.index,), b.index.type), *at]
     ends = tuple(to_batch(c, b, end) for end in span.ends)
     if b.draws in b.over(*ends, *at) or not b.loops:
         raise Dependent("a range of indices varies from one draw to the next")
     return helper(REDUCTIONS[e.callee.impl], (base, *ends, *at), over_axes(e.type, *b.over(base, b.index)))
+
+
+def of_some_draws(b: Batch, whole: ir.Expr, picks: Sequence[ir.Expr | None]) -> ir.Expr:
+    """The entries of a value along the draws and a loop that the picked draws have."""
+    if [at and axes_of(at.type) for at in picks] != [(b.draws,)]:
+        raise Dependent("a range of a list is taken of entries of several loops")
+    axes = (b.draws, axes_of(whole.type)[-1])
+    return ir.Gather(whole, (*picks, None), (), over_axes(entry(whole.type), *axes))
 
 
 def fits_leading(e: ir.Apply, args: Sequence[ir.Expr]) -> bool:
