@@ -77,7 +77,7 @@ class Factors:
         """Whether a value is computed of the values of data, not only of their sizes or as indices."""
         return bool(symbols_read(e, self.facts) & self.of_data)
 
-    def computed_of(self, nodes: Sequence[AnyNode]) -> tuple[AnyNode | ast.Expr, ...]:
+    def computed_of(self, nodes: Sequence[AnyNode]) -> Sequence[AnyNode | ast.Expr]:
         """These and the definitions of all variables that they are computed of."""
         p = self.program
         every = definitions_of((*p.transformed_data, *p.transformed_parameters, *p.model), self.facts)
@@ -87,7 +87,7 @@ class Factors:
             read |= new
             more = [e for symbol in new for d in every.get(symbol, ()) for e in (d.value, *d.at, *d.decided)]
             out, new = [*out, *more], symbols_in(more, self.facts) - read
-        return tuple(out)
+        return out
 
     # --- Data and their densities ---
 

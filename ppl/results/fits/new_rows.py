@@ -22,7 +22,7 @@ from ppl.kernel.language import ast
 from ppl.optimise.forms import ARRAYS
 from ppl.records import dataclass, replace
 from ppl.results.fits.by_row import arrays_of
-from ppl.results.fits.tied_draws import RowsInPart, TiedColumns, given_tied, posterior_of
+from ppl.results.fits.tied_draws import RowsInPart, TiedColumns, given_draws, given_tied, posterior_of
 from ppl.results.report.style import TableStyle
 from ppl.run.table import Table, tabulate
 from ppl.structure.observed.conditioned import ConditionedData as GivenNames
@@ -50,6 +50,9 @@ class Conditioned(RowsInPart):
         Variables that are `scored` are not conditioned on.
         """
         own = self.predicting
+        kept = self.new_rows.kept & self.new_rows.held.keys()
+        if imputed := [c for c in self.posterior.model.completions if c.name in kept and not c.discrete]:
+            return given_draws(self, us, seed, imputed)
         if not own.dependence.conditions:
             names = (*own.outputs.values(), *(own.log_lik[name] for name in scored))
             return TiedColumns(self.tabulated(own.computing(names), us, seed), own)
@@ -94,16 +97,18 @@ def predicted(
     seed: int,
     replicate: Collection[str] = (),
     means: bool = False,
+    kept: frozenset[str] = frozenset(),
 ) -> dict[str, Floats]:
     """Values that new rows lack given each of `us` (draws, dim), by data variable (draws, *its own shape).
 
-    With `means` the expected values of all modelled data.
+    With `means` the expected values of all modelled data. Of parameters by row and of missing data, those
+    that are `kept` have the values of the fit: the rows are its own.
 
     Raises:
         ModelError: the program does not say how new rows come about; says which line.
         DataError: the new data do not fit the program, or hold all that it draws.
     """
-    outputs = conditioned_on(posterior, data, replicate, means).outputs(us, seed)
+    outputs = conditioned_on(posterior, data, replicate, means, kept).outputs(us, seed)
     return arrays_of(outputs.table, outputs.program.outputs)
 
 
@@ -211,7 +216,11 @@ def in_frame(arrays: Mapping[str, Floats], frame: Any, style: TableStyle) -> Any
 
 
 def conditioned_on(
-    posterior: LogDensity, data: AnyData, replicate: Collection[str] = (), means: bool = False
+    posterior: LogDensity,
+    data: AnyData,
+    replicate: Collection[str] = (),
+    means: bool = False,
+    kept: frozenset[str] = frozenset(),
 ) -> Conditioned:
     """The program for new rows, given the values that they hold of modelled data but those to `replicate`."""
     factors = posterior.model.compilation.factors
@@ -224,7 +233,7 @@ def conditioned_on(
         name: np.ones((), bool) for name in conditioned if values.keys() >= every.sources(name) > set()
     }
     partly = frozenset(name for name, each in entries.items() if not each.all())
-    rows = NewRows(factors, GivenNames(frozenset(entries) - partly, partly), means)
+    rows = NewRows(factors, GivenNames(frozenset(entries) - partly, partly), means, kept)
     fixed = values_of_fit(posterior, rows)
     if size := next((size for size in rows.rows if np.array_equal(values.get(size, 1), 0)), None):
         raise DataError(f"the new data have no rows: {size} is 0", size)

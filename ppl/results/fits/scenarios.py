@@ -22,6 +22,8 @@ from ppl.results.fits.expected import (
 )
 from ppl.results.fits.new_rows import predicted
 from ppl.results.report.summary import Summary
+from ppl.structure.discrete.parameters import is_discrete
+from ppl.structure.observed.descendants import descendants
 from ppl.structure.observed.new_rows import NewRows
 
 if TYPE_CHECKING:
@@ -41,7 +43,8 @@ class Predictors:
     """The data by row of a fit that have one size in common, `axes` the axis that has it.
 
     A predictor is one of them, or a column of a matrix, `x[2]`. Levels of factors are words. `read` are the
-    data that new rows need, `outcomes` what is modelled, transformed data among them.
+    data that new rows need, `outcomes` what is modelled, transformed data among them. `held` are modelled
+    data, and parameters by row, that do not depend on the predictors that are changed: those of the fit.
     """
 
     posterior: LogDensity
@@ -49,6 +52,7 @@ class Predictors:
     axes: Mapping[str, int]
     read: frozenset[str]
     outcomes: frozenset[str]
+    held: frozenset[str] = frozenset()
 
     def require(self, predictor: str) -> None:
         """Refuse a predictor that is no column of its variable."""
@@ -60,7 +64,15 @@ class Predictors:
 
     def by_row(self, name: str) -> Any:
         """The data of a variable, the rows first."""
-        return np.moveaxis(np.asarray(self.posterior.d.of(name)), self.axes[name], 0)
+        return np.moveaxis(self.data_of(name), self.axes[name], 0)
+
+    def data_of(self, name: str) -> Any:
+        """The data of a variable, nan where they are missing."""
+        missing = {c.name for c in self.posterior.model.completions}
+        return np.asarray(self.posterior.observed[name] if name in missing else self.posterior.d.of(name))
+
+    def is_int(self, name: str) -> bool:
+        return np.asarray(self.posterior.d.of(name)).dtype.kind in "iu"
 
     def values(self, predictor: str) -> Any:
         """The data of a predictor (rows,)."""
@@ -71,15 +83,24 @@ class Predictors:
     def word_of(self, name: str, x: Any) -> Any:
         """Levels in place of codes."""
         levels = self.posterior.levels.get(name)
-        return np.array(levels, object)[x - self.posterior.data[name].first] if levels else x
+        if not levels:
+            return x
+        codes = np.where(np.isnan(x), len(levels), x - self.posterior.data[name].first)
+        return np.array([*levels, np.nan], object)[codes.astype(int)]
 
     def typical(self) -> dict[str, Any]:
         """The mean of each real and the mode of each integer, over the rows, but of outcomes."""
-        return {name: typical(self.by_row(name)) for name in self.axes if name in self.read}
+        names = [name for name in self.axes if name in self.read | self.held]
+        return {name: typical(self.by_row(name), self.is_int(name)) for name in names}
 
     def rows(self, n: int, values: Mapping[str, Any], at_typical: bool) -> dict[str, Any]:
         """New data of `n` rows, the typical ones or those of the fit, with `values` (n,) of predictors."""
-        of = {name: np.repeat(x[None], n, axis=0) for name, x in self.typical().items()} if at_typical else {}
+        held = {name: self.data_of(name) for name in self.held & self.posterior.model.data_schema.keys()}
+        if not at_typical:
+            of = {name: self.by_row(name) if name in self.axes else x for name, x in held.items()}
+        else:
+            of = {name: np.repeat(x[None], n, axis=0) for name, x in self.typical().items()}
+            of |= {name: x for name, x in held.items() if name not in self.axes}
         for predictor, x in values.items():
             name, column = split_column(predictor)
             if column is not None:
@@ -88,14 +109,14 @@ class Predictors:
                 x = matrix
             of[name] = x
         as_declared = {
-            name: np.moveaxis(x, 0, self.axes[name]) if isinstance(x, np.ndarray) else x
+            name: np.moveaxis(x, 0, self.axes[name]) if isinstance(x, np.ndarray) and name in self.axes else x
             for name, x in of.items()
         }
         return {**as_declared, self.size: n}
 
     def expected(self, us: Floats, data: Mapping[str, Any], seed: int) -> dict[str, Floats]:
         """The expected values (draws, rows, ...) of the outcomes that have these rows."""
-        means = predicted(self.posterior, us, dict(data), seed, means=True)
+        means = predicted(self.posterior, us, dict(data), seed, means=True, kept=self.held)
         return {name: x for name, x in means.items() if name in self.outcomes and self.axes.get(name) == 0}
 
 
@@ -106,8 +127,8 @@ def require_level(posterior: LogDensity, name: str, value: Any) -> None:
         raise UnknownName(f"{name} has no level", value, levels)
 
 
-def predictors_of(posterior: LogDensity, named: Sequence[str]) -> Predictors:
-    """The data that have the rows of the predictors that are named.
+def predictors_of(posterior: LogDensity, named: Sequence[str], of_fit: bool = False) -> Predictors:
+    """The data that have the rows of the predictors that are named; with `of_fit` rows will be the fit's.
 
     Raises:
         UnknownName: one is no data by row.
@@ -142,7 +163,14 @@ def predictors_of(posterior: LogDensity, named: Sequence[str]) -> Predictors:
         raise DataError(f"`{names[0]}` has {size} rows; expected a size that is a variable, int N.", names[0])
     axes = {name: axis for name, (text, axis) in places.items() if text == size}
     read = frozenset(d.name for d in rows.data) | {*names}
-    predictors = Predictors(posterior, size, axes, read, frozenset(rows.modelled) - {*names})
+    outcomes, by_row = (
+        frozenset(rows.modelled),
+        {d.name: d for d in rows.program.parameters if rows.by_row(d)},
+    )
+    anew = {name for name, d in by_row.items() if not of_fit or is_discrete(d)}
+    held = (outcomes | by_row.keys()) - descendants(rows.factors, {*names, *anew}) - {*names, *anew}
+    held |= {source for name in held & sizes.keys() for source in rows.sources(name)}
+    predictors = Predictors(posterior, size, axes, read, outcomes - {*names}, held)
     for predictor in named:
         predictors.require(predictor)
     return predictors
@@ -154,12 +182,13 @@ def split_column(predictor: str) -> tuple[str, int | None]:
     return name, None if column is None else int(column) - 1
 
 
-def typical(x: Any) -> Any:
-    """The mean over rows of reals, the most frequent value of integers."""
-    if x.dtype.kind not in "iu":
-        return np.mean(x, axis=0)
-    each = [np.unique(column, return_counts=True) for column in x.reshape(len(x), -1).T]
-    return np.array([values[counts.argmax()] for values, counts in each]).reshape(x.shape[1:])
+def typical(x: Any, is_int: bool) -> Any:
+    """The mean over rows of reals, the most frequent value of integers, of those that are not missing."""
+    if not is_int:
+        return np.nanmean(x, axis=0)
+    columns = x.reshape(len(x), -1).T
+    each = [np.unique(column[~np.isnan(column)], return_counts=True) for column in columns]
+    return np.array([values[counts.argmax()] for values, counts in each]).astype(int).reshape(x.shape[1:])
 
 
 def repeated(name: str, value: Any, n: int) -> Any:
@@ -316,7 +345,7 @@ def contrast(
             "a contrast compares scenarios; expected two or more values of a predictor, and as many of each, "
             '{"sex": ["F", "M"]}.'
         )
-    own = predictors_of(posterior, [*scenarios])
+    own = predictors_of(posterior, [*scenarios], of_fit=average)
     for name, value in ((name, value) for name, values in scenarios.items() for value in values):
         require_level(posterior, name, value)
     n = len(own.values(next(iter(scenarios)))) if average else 1

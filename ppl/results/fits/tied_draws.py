@@ -105,6 +105,25 @@ def given_tied(
     return TiedColumns(table, program)
 
 
+def given_draws(rows: RowsInPart, us: Floats, seed: int, imputed: Sequence[Completion]) -> TiedColumns:
+    """Draws of what the rows of a fit lack, given its own draws of the data that were missing."""
+    program = rows.new_rows.predicting(*rows.shapes, Tied(frozenset(c.name for c in imputed)))
+    of_fit, d = {c.name: c for c in rows.posterior.model.completions}, rows.posterior.d
+    data = {
+        name: d.of(of_name)
+        for c in program.unknown
+        for name, of_name in zip((c.count, *c.at), (of_fit[c.name].count, *of_fit[c.name].at), strict=True)
+    }
+    posterior = rows.compiled(program.computing(program.all_quantities), data)
+    dim = posterior.param_unc_num() - sum(data[c.count] for c in program.unknown)
+    names = [variable_of(name) for name in rows.posterior.param_unc_names()]
+    parts = [np.array([name == c.name for name in names]) for c in program.unknown]
+    points = np.concatenate([us[:, :dim], *(us[:, part] for part in parts)], axis=1)
+    table = tabulate(posterior, points, seed)
+    table.require_some("Predictions")
+    return TiedColumns(table, program)
+
+
 def listed(names: Iterable[str]) -> str:
     return ", ".join(f"`{name}`" for name in sorted(names))
 

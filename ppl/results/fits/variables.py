@@ -337,7 +337,8 @@ class VariablesOfDraws(api.Members, ABC):
         `predictor` is a data variable by row, or a column of a matrix, `x[2]`. The grid has its levels, or
         its values if there are at most 20, else 50 between the least and the greatest. Other predictors are
         at their mean, integers and factors at their mode, or at the values `at`, {"age": 40}. `by` a real
-        predictor of many values takes its mean and one standard deviation on either side. Compute products
+        predictor of many values takes its mean and one standard deviation on either side. Modelled predictors
+        that depend on the predictor are drawn. Compute products
         and powers of predictors in the program: data that hold them stay at their mean.
 
         Raises:
@@ -354,9 +355,11 @@ class VariablesOfDraws(api.Members, ABC):
 
         The result has `difference_y`; `ratio_y` where all means are positive; `odds_ratio_y` where the
         outcome is 0 or 1, or of categories. Means are averaged over the rows of the fit, in which the
-        predictors are changed: an odds ratio of these is not the exponential of a coefficient. With `average`
-        False the other predictors are at their mean or mode, as in `effects`. Lists of several predictors are
-        read together: the first value of each is the first scenario.
+        predictors are changed: an odds ratio of these is not the exponential of a coefficient. Modelled
+        predictors have their observed values, or the fit's draws of missing ones; those that depend on the
+        changed ones are drawn in each scenario. With `average` False the others are at their mean or
+        mode, as in `effects`. Lists of several predictors are read together: the first value of each is the
+        first scenario.
 
         Raises:
             UnknownName, DataError, ModelError: as for `effects`; or there are no two scenarios.

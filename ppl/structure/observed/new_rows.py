@@ -84,6 +84,8 @@ class NewRows:
     given: ConditionedData = NOTHING
     means: bool = False
     """Whether expected values are wanted, of all modelled data."""
+    kept: frozenset[str] = frozenset()
+    """Parameters with an entry for each row that are those of the fit, because the rows are."""
 
     @property
     def program(self) -> ast.Program:
@@ -213,7 +215,7 @@ class NewRows:
 
     def by_row(self, d: ast.Declaration) -> bool:
         """Whether a parameter has an entry for each row, which new rows have anew."""
-        return is_discrete(d) or self.along_rows(d)
+        return is_discrete(d) or (self.along_rows(d) and d.name not in self.kept)
 
     def is_int(self, name: str) -> bool:
         """Whether a parameter or a data variable is discrete."""

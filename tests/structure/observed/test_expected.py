@@ -10,6 +10,7 @@ from scipy.special import expit
 import ppl
 from ppl.errors import DataError, ModelError, UnknownName
 from ppl.results.fits.by_row import arrays_of, predictive_table
+from ppl.structure.observed.descendants import descendants
 
 X = np.array([-1.0, 0.5, 2.0])
 OUTCOMES = {  # declaration, statement, and the means at m = 0.5, s = 2
@@ -198,6 +199,104 @@ def test_a_modelled_predictor_is_drawn_in_each_scenario_or_held():
     direct = fit.contrast({"g": [0, 1], "x": [1, 1]})["difference_y"][:, 0]
     assert total == pytest.approx(fit["a"] + 2 * fit["b"], abs=1e-3)
     assert direct == pytest.approx(fit["a"])
+
+
+def cohort(model, data="", parameters="", **more):
+    """A fit of `y` by sex and age, `model` says of what age is; its differences between the sexes."""
+    rng = np.random.default_rng(1)
+    age, sex = 1.5 * rng.normal(size=60) ** 2, rng.integers(0, 2, 60)
+    y = rng.binomial(1, expit(1.5 * sex + 2 * age - 3))
+    program = f"data {{ int N; {data} array[N] int<lower=0, upper=1> sex, y; }} parameters {{ real a, b, c; "
+    program += (
+        f"real m; real<lower=0> s; {parameters} }} model {{ [a, b, c] ~ normal(0, 3); m ~ normal(0, 5); "
+    )
+    program += f"s ~ normal(0, 5); {model} y ~ bernoulli_logit(a + b * to_vector(sex) + c * age); }}"
+    given = {"N": 60, "sex": sex, "y": y, **{name: value(age) for name, value in more.items()}}
+    return ppl.compile_model(program).condition(given, missing="model").laplace(seed=1)
+
+
+def difference(fit, age):
+    a, b, c = (fit[name][:, None] for name in "abc")
+    return (expit(a + b + c * age) - expit(a + c * age)).mean(axis=1)
+
+
+@pytest.mark.parametrize("bound", ["", "<lower=-1>"])
+def test_modelled_predictors_that_do_not_depend_on_the_scenario_are_those_of_the_rows(bound):
+    some = np.arange(60) % 4 > 0
+    fit = cohort("age ~ normal(m, s);", f"vector{bound}[N] age;", age=lambda age: np.where(some, age, np.nan))
+    assert fit["age"].std(axis=0)[0] > 0.1 > fit["age"].std(axis=0)[1]
+    found = fit.contrast({"sex": [0, 1]})["difference_y"][:, 0]
+    assert found == pytest.approx(difference(fit, fit["age"]))  # with the draws of missing ages
+    mean = np.nanmean(fit.posterior.observed["age"])
+    typical = fit.contrast({"sex": [0, 1]}, average=False)["difference_y"][:, 0]
+    assert typical == pytest.approx(difference(fit, mean))
+    effects = fit.effects("sex")
+    assert effects.others["age"] == pytest.approx(mean)
+    assert np.diff(effects.expected["y"])[:, 0] == pytest.approx(typical)
+    assert fit.effects("age").grid[0] == np.nanmin(fit.posterior.observed["age"])
+
+
+def test_parameters_by_row_that_do_not_depend_on_the_scenario_are_those_of_the_fit():
+    model = "age ~ normal(m, s); for (n in 1:N) measured[n] ~ normal(age[n], 0.5);"
+    fit = cohort(model, "vector[N] measured;", "vector[N] age;", measured=lambda age: age + 0.1)
+    found = fit.contrast({"sex": [0, 1]})["difference_y"][:, 0]
+    assert found == pytest.approx(difference(fit, fit["age"]))
+    drawn = cohort(model.replace("(m,", "(m + to_vector(sex),"), "vector[N] measured;", "vector[N] age;",
+                   measured=lambda age: age)  # fmt: skip
+    moved = drawn.contrast({"sex": [0, 1]})["difference_y"][:, 0] - difference(drawn, drawn["age"])
+    assert moved.mean() > 0.05
+
+
+def test_modelled_transformed_data_keep_their_values_and_missing_ints_are_drawn():
+    rng = np.random.default_rng(2)
+    crp, k = rng.lognormal(size=50), rng.binomial(1, 0.3, 50).astype(float)
+    k[::5] = np.nan
+    program = """
+        data { int N; vector[N] crp; array[N] int<lower=0, upper=1> sex, k, y; }
+        transformed data { vector[N] x = log(crp) - mean(log(crp));
+          vector[N] z = to_vector(sex) - mean(to_vector(sex)); }
+        parameters { real b, c, d; real<lower=0, upper=1> p; }
+        model { [b, c, d] ~ normal(0, 2); k ~ bernoulli(p); x ~ normal(0, 1);
+          for (n in 1:N) y[n] ~ bernoulli_logit(b * z[n] + c * x[n] + d * k[n]); }"""
+    sex, y = rng.binomial(1, 0.5, (2, 50))
+    data = {"N": 50, "crp": crp, "sex": sex, "k": k, "y": y}
+    fit = ppl.compile_model(program).condition(data, missing="model").laplace(seed=1)
+    b, c, d = (fit[name][:, None] for name in "bcd")
+    x = np.log(crp) - np.log(crp).mean()
+    women, men = ((b * (sex_ - sex.mean()) + c * x) for sex_ in (0, 1))
+    right = [(expit(men + d * v) - expit(women + d * v)) for v in (0, 1)]
+    known = np.where(np.isnan(k), fit["p"][:, None], k)
+    found = fit.contrast({"sex": [0, 1]})["difference_y"][:, 0]
+    assert found.mean() == pytest.approx((right[0] * (1 - known) + right[1] * known).mean(), abs=0.002)
+    assert fit.effects("sex").others["k"] == 0
+
+
+@pytest.mark.parametrize(
+    ("model", "start", "expected"),
+    [
+        ("x ~ normal(m, 1); y ~ normal(x + z, 1);", "z", "y"),
+        ("x ~ normal(m, 1); y ~ normal(x + z, 1);", "x", "y"),
+        ("x ~ normal(z, 1); y ~ normal(x, 1);", "z", "xy"),
+        ("t ~ normal(z, 1); for (n in 1:N) { x[n] ~ normal(0, 1); y[n] ~ normal(t[n], 1); }", "z", "ty"),
+        ("t ~ normal(0, 1); y ~ normal(q, 1);", "z", "y"),
+        ("t ~ normal(0, 1); x ~ normal(q, 1);", "t", "x"),
+        ("for (n in 1:N) if (z[n] > 0) y[n] ~ normal(0, 1); x ~ normal(m, 1);", "z", "y"),
+        (
+            "vector[N] e; for (n in 1:N) e[n] = z[n] > 0 ? 1 : 2; x ~ normal(e, 1); y ~ normal(m, 1);",
+            "z",
+            "x",
+        ),
+        ("target += normal_lpdf(x | m, 1) + normal_lpdf(y | x, 1);", "z", ""),
+        ("target += normal_lpdf(x | m, 1) + normal_lpdf(y | z, 1);", "z", "y"),
+        ("target += log_mix(inv_logit(z[1]), normal_lpdf(y | 0, 1), normal_lpdf(y | 1, 1));", "z", "y"),
+        ("x - t ~ normal(z, 1);", "z", "xt"),
+    ],
+)
+def test_descendants_are_what_densities_are_given(model, start, expected):
+    program = "data { int N; vector[N] x, y, z; } parameters { real m; vector[N] t; } "
+    program += f"transformed parameters {{ vector[N] q = t + z; }} model {{ {model} }}"
+    factors = ppl.compile_model(program).compilation.factors
+    assert descendants(factors, start) == {*expected}
 
 
 @pytest.mark.parametrize("new", [[3], ["C"]])
