@@ -40,7 +40,8 @@ def loo(
     \b
     A row with a high k-hat has too much influence for importance sampling.
     --reloo moves draws to the posterior without it, row by row, by the model
-    block; its k-hat is then 0.
+    block; its k-hat is then 0. k-hats up to a standard error below the
+    threshold count as high.
 
     \b
     Of several outcomes each has a row in the table: `--outcome y` chooses one.

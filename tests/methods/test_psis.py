@@ -9,6 +9,7 @@ from ppl.methods.correct.weight_quality import is_reliable
 from ppl.methods.diagnose.psis import (
     Psis,
     fit_pareto,
+    khat_se,
     khat_threshold,
     pareto_midpoints,
     pareto_survival,
@@ -225,3 +226,11 @@ def test_the_chance_of_a_pareto_tail_is_that_of_scipy():
     for shape in (-0.3, 0.0, 0.6):
         found = [pareto_survival(x, shape, 2.0) for x in (0.0, 1.0, 6.0, 9.0)]
         np.testing.assert_allclose(found, stats.genpareto.sf([0.0, 1.0, 6.0, 9.0], shape, scale=2.0))
+
+
+@pytest.mark.parametrize("shape", [0.2, 0.7])
+def test_the_standard_error_of_khat_is_its_spread(shape):
+    log_ratios = shape * np.random.default_rng(4).exponential(size=(300, 1000))
+    khats = np.array([psis(each).khat for each in log_ratios])
+    assert khats.std() == pytest.approx(khat_se(np.array(shape), 1000), rel=0.25)
+    assert khat_se(np.array([-np.inf, np.inf]), 1000) == pytest.approx([0.5 / np.sqrt(95), np.inf])

@@ -107,6 +107,14 @@ def khat_threshold(n: int) -> float:
     return min(1 - 1 / math.log10(max(n, 2)), 0.7)
 
 
+def khat_se(khat: Floats, n: int) -> Floats:
+    """The standard error of k-hats of n ratios: (1 + k) / sqrt(m) from m in the tail, for k above -1/2.
+
+    Hosking and Wallis (1987), Technometrics 29, equation 10.
+    """
+    return (1 + np.maximum(khat, -0.5)) / math.sqrt(_tail_length(n))
+
+
 def psis(log_ratios: Floats) -> Psis:
     """Smooth the importance ratios p/q at draws of q, given their logarithms (n,) up to a constant.
 

@@ -160,7 +160,7 @@ def reloo(
     where: str,
     seed: int,
 ) -> list[Loo]:
-    """PSIS-LOO of each outcome at draws us (n, dim), and rows with a k-hat that is too high by moved draws.
+    """PSIS-LOO of each outcome at draws us (n, dim), and rows whose k-hat may be too high by moved draws.
 
     Raises:
         ModelError, DataError, UnknownName: as `log_likelihood` and `chosen_outcomes`.
@@ -169,7 +169,7 @@ def reloo(
     chosen = chosen_outcomes(groups, outcome)
     known = [rows for rows in chosen if not rows.untold] or chosen
     loos = [loo_of(each) for each in log_liks(chosen, log_ratios, where)]
-    if not any(loo.bad for loo in loos):
+    if not any(loo.uncertain for loo in loos):
         return loos
     removal, rng = RowRemoval.of(posterior), np.random.default_rng(seed)
     drawn = systematic(psis(finite(log_ratios)).log_weights, len(us), rng)
@@ -202,20 +202,19 @@ def left_out(
     drawn: Rows,
     rng: np.random.Generator,
 ) -> Loo:
-    """The same with other terms for rows whose k-hat is too high; `drawn` are the posterior's among us."""
-    if not (bad := set(loo.bad)):
+    """The same with other terms for rows of uncertain k-hat; `drawn` are the posterior's among us."""
+    if not (uncertain := loo.uncertain):
         return loo
     elpds, khats = loo.elpds.copy(), loo.khats.copy()
     own = [group for group in groups if {*group.split(JOINED)} <= {*rows.outcome.split(JOINED)}]
-    for k, name in enumerate(loo.names):
-        if name in bad:
-            row = {group: rows.at[k] for group in own if rows.at[k] in groups[group].at}
-            own_draws = drawn[np.isfinite(rows.values[drawn, k])]
-            whole = DrawsAtPower(1.0, us[own_draws], rows.values[own_draws, k])
-            if (density := removal.log_density(row, whole, rng)) is not None:
-                elpds[k], khats[k] = density.value, 0.0
-    done = int((khats < loo.khats).sum())
-    notes = [f"{done} of {len(bad)} rows with a high k-hat, now 0, were left out by moving the draws."]
-    if done < len(bad):
+    done = 0
+    for k in uncertain:
+        row = {group: rows.at[k] for group in own if rows.at[k] in groups[group].at}
+        own_draws = drawn[np.isfinite(rows.values[drawn, k])]
+        whole = DrawsAtPower(1.0, us[own_draws], rows.values[own_draws, k])
+        if (density := removal.log_density(row, whole, rng)) is not None:
+            elpds[k], khats[k], done = density.value, 0.0, done + 1
+    notes = [f"{done} of {len(uncertain)} rows with a high k-hat, now 0, were left out by moving the draws."]
+    if done < len(uncertain):
         notes += ["Draws without one of the others did not converge."]
     return replace(loo, elpds=elpds, khats=khats, notes=(*loo.notes, *notes))

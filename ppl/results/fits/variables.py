@@ -493,9 +493,9 @@ class VariablesOfDraws(api.Members, ABC):
         `log_lik`, or the name that `log_lik` gives. Draws of q are weighted towards the posterior; other
         draws count as draws of the posterior. Vehtari, Gelman and Gabry (2017).
 
-        With `reloo` each row whose k-hat is too high is left out in fact, by the model block: draws are moved
-        to the posterior without it, with this `seed`. Its k-hat is then 0. A row for which they do not
-        converge keeps its k-hat.
+        With `reloo` each row whose k-hat is too high, or at most a standard error below that, is left out in
+        fact, by the model block: draws are moved to the posterior without it, with this `seed`. Its k-hat is
+        then 0. A row for which they do not converge keeps its k-hat.
 
         Raises:
             DataError: there is no such quantity, it is no finite number for each row, or rows of several

@@ -13,7 +13,7 @@ from ppl import api, html
 from ppl.errors import first_few
 from ppl.floats import Floats
 from ppl.methods.diagnose.level import Level
-from ppl.methods.diagnose.psis import khat_threshold, psis
+from ppl.methods.diagnose.psis import khat_se, khat_threshold, psis
 from ppl.methods.numerics.log_sums import log_sum_exp
 from ppl.records import dataclass, replace
 from ppl.results.report.log_lik import LogLik
@@ -97,6 +97,12 @@ class Loo(api.OthersNames):
         khats = np.nan_to_num(self.khats, nan=np.inf, neginf=-np.inf)
         order = np.argsort(-khats, kind="stable")
         return tuple(self.names[k] for k in order if khats[k] > self.threshold)
+
+    @property
+    def uncertain(self) -> tuple[int, ...]:
+        """The rows, from 0, whose k-hat is above the threshold or at most a standard error below it."""
+        khats = np.where(np.isnan(self.khats), np.inf, self.khats)
+        return tuple(np.flatnonzero(khats + khat_se(khats, self.draws) > self.threshold).tolist())
 
     def table(self, width: int = TABLE_WIDTH) -> Iterator[str]:
         """The lines of a table of the ELPD and the effective number of parameters."""
