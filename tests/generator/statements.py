@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from functools import partial
 
+from generator.branches_of_nests import NESTS
 from generator.called import CALLED
 from generator.densities import density_call, distributed
 from generator.expressions import Expressions, after
@@ -15,6 +16,8 @@ from generator.shapes import INT, REAL, Scope, Shape, Variable, vector
 from ppl.records import dataclass, replace
 
 Lines = list[str]
+FOCUSED = (*REASSIGNED, *CALLED, *RAGGED, *NESTS)
+"""Idioms that are made alone, too."""
 
 
 @dataclass
@@ -43,11 +46,10 @@ class Statements:
         return out + self.uses(s, known, 0.7)
 
     def focused(self, s: Scope) -> Lines:
-        """Loops around a statement or two, or one idiom of `reassigned.py`, `called.py` or `ragged.py`."""
+        """Loops around a statement or two, or one idiom of `FOCUSED`."""
         known = len(s.variables)
-        idioms = (*REASSIGNED, *CALLED, *RAGGED)
         total = sum(weight for weight, _ in REASSIGNED)
-        idiom = self.c.weighted([(total, lambda _, s, depth: self.sweep(s, depth)), *idioms])
+        idiom = self.c.weighted([(total, lambda _, s, depth: self.sweep(s, depth)), *FOCUSED])
         return idiom(self, s, 0) + self.uses(s, known, 1.0)
 
     def uses(self, s: Scope, known: int, chance: float) -> Lines:
@@ -309,7 +311,7 @@ class Statements:
             (0.4, self.counter),
             (0.4, self.pairs),
             (0.6, self.segments),
-            *((weight, partial(idiom, self)) for weight, idiom in (*IDIOMS, *REASSIGNED, *CALLED, *RAGGED)),
+            *((weight, partial(idiom, self)) for weight, idiom in (*IDIOMS, *FOCUSED)),
         ]
 
     def sweep(self, s: Scope, depth: int) -> Lines:
