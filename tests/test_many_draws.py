@@ -772,20 +772,28 @@ def test_containers_chosen_by_each_draw(monkeypatch: pytest.MonkeyPatch) -> None
     assert_together(monkeypatch, posterior, np.random.default_rng(1).normal(size=(6, 3)))
 
 
+RANGES_OF_SOME = (
+    "vector[M] g = p + x[i]; for (j in 1:M) if (q < 1) target += sum(g[1:y[j]]);",
+    "vector[M] g = p + x[i]; for (j in 1:M) if (q < 1) target += prod(g[1:y[j]]);",
+    "vector[M] g = p + x[i]; for (j in 1:M) if (q < 1) target += log_sum_exp(g[1:y[j]]);",
+    "for (j in 1:M) target += (q < 1 ? sum(p[i:j]) : q) * x[j];",
+    "int n = q < 1 ? y[i] : 1; for (j in 1:M) if (q > 0) target += log_sum_exp(W[n, 1:y[j]]);",
+    "matrix[M, M] G = W + x[i]; int n = q < 1 ? y[i] : 1; for (j in 1:M) target += prod(G[n, j:M]);",
+)
+
+
 @pytest.mark.parametrize("m", [1, 2, 3, 4])
-@pytest.mark.parametrize("reduction", ["sum", "prod", "log_sum_exp"])
-def test_ranges_of_a_list_that_only_some_draws_read_are_of_these(m, reduction):
-    program = """data { int M; vector[M] x; array[M] int y; } parameters { vector[M] p; real q; }
-        model { for (i in 1 : M) {
-            vector[M] g = p + x[i];
-            for (j in 1 : M) if (q < 1) target += REDUCTION(g[1:y[j]]);
-        } }"""
+@pytest.mark.parametrize("body", RANGES_OF_SOME)
+def test_ranges_of_a_list_that_only_some_draws_read_are_of_these(m, body):
+    program = """data { int M; vector[M] x; array[M] int y; }
+        parameters { vector[M] p; matrix[M, M] W; real q; }
+        model { for (i in 1 : M) { BODY } }"""
     data = {"M": m, "x": [0.2, 1, 1.1, -0.7][:m], "y": [1, 2, 2, 4][:m]}
-    posterior = ppl.compile_model(program.replace("REDUCTION", reduction)).condition(data)
+    posterior = ppl.compile_model(program.replace("BODY", body)).condition(data)
     assert not any(isinstance(n, ir.For) for n in walk(posterior.model.program(POINTS_GRADIENT).model))
-    us = np.random.default_rng(m).normal(size=(13, m + 1))
+    us = np.random.default_rng(m).normal(size=(13, m + m * m + 1))
     for n in range(1, 14):
-        for last in (us[:n, m], -np.abs(us[:n, m])):  # some draws, all of them
+        for last in (us[:n, -1], -np.abs(us[:n, -1])):  # some draws, all of them
             with errors_of_batches() as errors:
-                assert_as_alone(posterior, np.column_stack([us[:n, :m], last]))
+                assert_as_alone(posterior, np.column_stack([us[:n, :-1], last]))
             assert not errors

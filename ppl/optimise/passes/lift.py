@@ -275,11 +275,14 @@ def reduced_span(e: ir.Apply) -> tuple[ir.Index, ir.Between] | None:
 
 def lift_reduction(c: Lifting, b: Batch, e: ir.Apply, part: ir.Index, span: ir.Between) -> ir.Expr:
     """One value for each entry of the batch, over a range of its own."""
-    base = lift_base(c, b, part)
-    at: list[ir.Expr] = [to_batch(c, b, i.index) for i in part.items[:-1] if isinstance(i, ir.At)]
+    base, rows = lift_base(c, b, part), part.items[:-1]
+    at: list[ir.Expr] = [to_batch(c, b, i.index) for i in rows if isinstance(i, ir.At)]
+    if b.draws in b.over(*at):  # a list of each draw
+        of_each = indexed_type(part.base.type, (False,) * len(rows))
+        base, at = lift(c, b, replace(part, items=rows, type=of_each)), []
     match base:
-        case ir.Gather(base=whole, items=(), picks=(*others, where)) if where is not None:
-            base, at = of_some_draws(b, whole, others) if any(others) else whole, [where, *at]
+        case ir.Gather(base=whole, items=(), picks=(*some, n)) if n and axes_of(n.type) != (b.draws,):
+            base, at = of_some_draws(b, whole, some) if any(some) else whole, [n, *at]
         case _ if b.axis in axes_of(base.type):
             at = [helper(batching.positions, (b.index,), b.index.type), *at]
     ends = tuple(to_batch(c, b, end) for end in span.ends)
