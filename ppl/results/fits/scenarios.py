@@ -23,7 +23,7 @@ from ppl.results.fits.expected import (
 from ppl.results.fits.new_rows import predicted
 from ppl.results.report.summary import Summary
 from ppl.structure.discrete.parameters import is_discrete
-from ppl.structure.observed.descendants import descendants
+from ppl.structure.observed.descendants import dependents, descendants
 from ppl.structure.observed.new_rows import NewRows
 
 if TYPE_CHECKING:
@@ -163,17 +163,29 @@ def predictors_of(posterior: LogDensity, named: Sequence[str], of_fit: bool = Fa
         raise DataError(f"`{names[0]}` has {size} rows; expected a size that is a variable, int N.", names[0])
     axes = {name: axis for name, (text, axis) in places.items() if text == size}
     read = frozenset(d.name for d in rows.data) | {*names}
-    outcomes, by_row = (
-        frozenset(rows.modelled),
-        {d.name: d for d in rows.program.parameters if rows.by_row(d)},
-    )
-    anew = {name for name, d in by_row.items() if not of_fit or is_discrete(d)}
-    held = (outcomes | by_row.keys()) - descendants(rows.factors, {*names, *anew}) - {*names, *anew}
+    outcomes = frozenset(rows.modelled)
+    held = held_by(rows, names, of_fit)
     held |= {source for name in held & sizes.keys() for source in rows.sources(name)}
     predictors = Predictors(posterior, size, axes, read, outcomes - {*names}, held)
     for predictor in named:
         predictors.require(predictor)
     return predictors
+
+
+def held_by(rows: NewRows, names: Sequence[str], of_fit: bool) -> frozenset[str]:
+    """The modelled data, and parameters by row, that do not depend on the named predictors.
+
+    If no outcome depends on a predictor, as on a measurement, it tells of what it depends on: nothing of this
+    is held. Parameters by row are those of the fit only in its rows.
+    """
+    by_row = {d.name: d for d in rows.program.parameters if rows.by_row(d)}
+    every = frozenset(rows.modelled) | by_row.keys()
+    terms = [*dependents(rows.factors)]
+    below = {name: descendants(rows.factors, terms, [name]) for name in every | {*names}}
+    measured = [name for name in names if not below[name] & {*rows.modelled}]
+    start = {*names, *(name for name in every if below[name] & {*measured})}
+    start |= {name for name, d in by_row.items() if not of_fit or is_discrete(d)}
+    return every - start - descendants(rows.factors, terms, start)
 
 
 def split_column(predictor: str) -> tuple[str, int | None]:

@@ -19,13 +19,13 @@ class Dependent(NamedTuple):
     given: Set[Symbol]
 
 
-def descendants(factors: Factors, names: Collection[str]) -> frozenset[str]:
-    """The data and parameters that depend on variables of these names, less these.
+def descendants(factors: Factors, terms: Sequence[Dependent], names: Collection[str]) -> frozenset[str]:
+    """The data and parameters that depend on variables of these names, less these, by the `dependents`.
 
     An intervention on the variables changes these and nothing else: Pearl (2009), Causality, section 1.3.
     """
     declared = {**factors.data, **{d.name: d for d in factors.program.parameters}}
-    terms, start = [*dependents(factors)], {factors.facts.symbols[declared[name]] for name in names}
+    start = {factors.facts.symbols[declared[name]] for name in names}
     reached = set(start)
     while more := {s for term in terms if term.given & reached for s in term.variables} - reached:
         reached |= more

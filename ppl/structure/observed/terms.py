@@ -11,6 +11,7 @@ from functools import partial, reduce
 from operator import add
 from typing import NamedTuple
 
+from ppl.errors import ModelError
 from ppl.kernel.language import ast
 from ppl.kernel.language.calls import DENSITIES, left_and_args, outcome_of
 from ppl.kernel.language.facts import Facts
@@ -183,7 +184,7 @@ class TermReader(ABC):
         heads = [(self.names.fresh("k"), integer(1, value.span), n) for n in lengths]
         at = tuple(variable(name, value.span) for name, _, _ in heads)
         seen = self.observed(value, around.loops, at, frozenset())
-        place = self.place(seen, around, value.span)
+        place = self.place(seen, around, value.span, self.is_subtracted(value))
         if place is None:
             return self.of_prior(value)
         each = indexed(value, at) if heads else expr("sum(e)", value.span, e=value) if axes else value
@@ -199,14 +200,35 @@ class TermReader(ABC):
         each = replace(value, args=(d.left, *d.args)) if d.heads else value
         return d.inside(self.of_value(each, place), value.span)
 
+    def is_subtracted(self, e: ast.Expr) -> bool:
+        """Whether a log probability is subtracted: of bounds, it truncates a density in another statement."""
+        match e:
+            case ast.Unary(op="-"):
+                return True
+            case ast.Binary(op="-", left=left):
+                return not any(isinstance(n, ast.Call) and n.name.endswith(CUMULATIVE) for n in walk(left))
+            case ast.Binary(op="*" | ".*" | "/", left=left, right=right):
+                return self.is_subtracted(left) or self.is_subtracted(right)
+            case ast.Call(name="sum", args=(of,)):
+                return self.is_subtracted(of)
+            case ast.Variable() if e in self.facts.symbols:
+                own = self.factors.definitions.get(self.facts.symbols[e], ())
+                return any(self.is_subtracted(d.value) for d in own)
+            case ast.Indexed(base=base):
+                return self.is_subtracted(base)
+            case _:
+                return False
+
     # --- Which rows ---
 
-    def place(self, seen: Observed, around: Around, span: Span) -> Place | None:
+    def place(self, seen: Observed, around: Around, span: Span, is_subtracted: bool = False) -> Place | None:
         """The rows that a term observes; None for a prior."""
         places = seen.places or tuple(p for p in seen.bounds if p.name in self.factors.outcomes)
         if not places and (seen.bounds or seen.literals or seen.data):
             places = self.beside(around)
             if not places and seen.bounds and not around.branches:
+                if is_subtracted:
+                    raise truncated(seen.bounds[0].name, span)
                 places = seen.bounds
         if not places:
             if named := (*seen.data, *(p.name for p in seen.bounds)):
@@ -343,6 +365,16 @@ def summands(e: ast.Expr) -> Exprs:
             return (*summands(left), *summands(right))
         case _:
             return (e,)
+
+
+def truncated(bound: str, span: Span) -> ModelError:
+    """The error for a truncation by bounds that are no outcome, apart from the density that it truncates."""
+    return unread(
+        f"this term subtracts a log probability of `{bound}`, and may truncate any density",
+        span,
+        f"Write it with the density that it truncates: `y[n] ~ normal(mu, sigma) T[{bound}[n], ]`, or "
+        f"`target += normal_lpdf(y[n] | mu, sigma) - normal_lccdf({bound}[n] | mu, sigma)`.",
+    )
 
 
 def refuse_target(node: ast.Node) -> None:

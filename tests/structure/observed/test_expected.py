@@ -10,7 +10,7 @@ from scipy.special import expit
 import ppl
 from ppl.errors import DataError, ModelError, UnknownName
 from ppl.results.fits.by_row import arrays_of, predictive_table
-from ppl.structure.observed.descendants import descendants
+from ppl.structure.observed.descendants import dependents, descendants
 
 X = np.array([-1.0, 0.5, 2.0])
 OUTCOMES = {  # declaration, statement, and the means at m = 0.5, s = 2
@@ -247,6 +247,22 @@ def test_parameters_by_row_that_do_not_depend_on_the_scenario_are_those_of_the_f
     assert moved.mean() > 0.05
 
 
+def test_a_measurement_tells_of_what_it_measures():
+    program = (
+        "data { int N; vector[N] w, y; } parameters { real m, b; vector[N] x; } model { m ~ normal(0, 1); "
+    )
+    program += "b ~ normal(0, 1); x ~ normal(m, 2); w ~ normal(x, 1); y ~ normal(b * x, 0.5); }"
+    w = np.linspace(-3, 3, 20)
+    fit = (
+        ppl.compile_model(program).condition({"N": 20, "w": w, "y": 0.8 * w}).variational(seed=1, draws=2000)
+    )
+    for average in (True, False):
+        found = fit.contrast({"w": [0, 1]}, average=average)["difference_y"].mean()
+        assert found == pytest.approx(
+            0.8 * fit["b"].mean(), abs=0.05
+        )  # of the difference 4 / (4 + 1) is true
+
+
 def test_modelled_transformed_data_keep_their_values_and_missing_ints_are_drawn():
     rng = np.random.default_rng(2)
     crp, k = rng.lognormal(size=50), rng.binomial(1, 0.3, 50).astype(float)
@@ -296,7 +312,7 @@ def test_descendants_are_what_densities_are_given(model, start, expected):
     program = "data { int N; vector[N] x, y, z; } parameters { real m; vector[N] t; } "
     program += f"transformed parameters {{ vector[N] q = t + z; }} model {{ {model} }}"
     factors = ppl.compile_model(program).compilation.factors
-    assert descendants(factors, start) == {*expected}
+    assert descendants(factors, [*dependents(factors)], start) == {*expected}
 
 
 @pytest.mark.parametrize("new", [[3], ["C"]])
