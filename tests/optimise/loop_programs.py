@@ -560,6 +560,8 @@ LOOPS = (
          ("`i` is carried", "")),
     Loop("counted with a continue", """int i = 1;
         for (n in 1:N) { if (x[n] > 0) continue; target += x[n] * z * i; i += 1; }""", ("`i` is", "")),
+    Loop("a counter times an int of the iteration", """int i = 1;
+        for (n in 1:N) { int m = N - n + 1; i = g[i]; target += m * i * z; }""", ("`i` is carried", "")),
     # Complex numbers
     Loop("complex entries", """complex_vector[N] a; for (n in 1:N) a[n] = to_complex(x[n], z) * 2i;
         target += get_real(sum(a .* a));"""),

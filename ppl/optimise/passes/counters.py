@@ -8,7 +8,7 @@ arrays.
 
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 from ppl.kernel.ir import nodes as ir
@@ -82,12 +82,14 @@ class Division:
 
     def divided(self) -> ir.Stmts:
         """The arrays, the loop of the counters, and the loop that reads what was kept."""
-        s, needed = self.loop, self.needed()
-        alone, rest = self.block(s.body, needed, (s,))
-        own = {name: self.fresh(f"{name.rstrip('_')}_at") for name in sorted(needed & declared_names(s.body))}
+        s = self.loop
+        alone, rest = self.block(s.body, (s,))
+        of_both = sorted(self.needed & declared_names(s.body))
+        own = {name: self.fresh(f"{name.rstrip('_')}_at") for name in of_both}
         alone = tuple(rename(each, own, {}) for each in alone)
         return (*self.arrays, replace(s, body=alone), replace(s, body=rest))
 
+    @cached_property
     def needed(self) -> frozenset[str]:
         """The counters and what they are computed from in an iteration."""
         inside = assigned_names(self.loop.body)
@@ -103,8 +105,9 @@ class Division:
             raise Indivisible
         return needed
 
-    def block(self, body: Sequence[ir.Stmt], needed: frozenset[str], loops: Loops) -> Halves:
+    def block(self, body: Sequence[ir.Stmt], loops: Loops) -> Halves:
         """The statements of the counters, with those that keep what is read of them, and the rest."""
+        needed = self.needed
         alone: list[ir.Stmt] = []
         rest: list[ir.Stmt] = []
         for s in body:
@@ -112,12 +115,12 @@ class Division:
             match s:
                 case ir.If() if sets & needed:
                     keeping, condition = self.store_values(s.condition, s, loops)
-                    sides = [self.block(side, needed, loops) for side in (s.then, s.otherwise)]
+                    sides = [self.block(side, loops) for side in (s.then, s.otherwise)]
                     alone += [*keeping, replace(s, then=sides[0][0], otherwise=sides[1][0])]
                     if sides[0][1] or sides[1][1]:
                         rest.append(replace(s, condition=condition, then=sides[0][1], otherwise=sides[1][1]))
                 case ir.For() if sets & self.counters:
-                    inner, left = self.block(s.body, needed, (*loops, self.steady(s)))
+                    inner, left = self.block(s.body, (*loops, self.steady(s)))
                     alone.append(replace(s, body=inner))
                     rest.append(replace(s, body=left))
                 case ir.Assign() | ir.Update() if s.name in self.counters:
@@ -137,9 +140,13 @@ class Division:
         return s
 
     def store_values(self, node: Any, s: ir.Stmt, loops: Loops) -> tuple[ir.Stmts, Any]:
-        """Statements that keep what a node reads of the counters, and the node that reads what they kept."""
+        """Statements that keep what a node reads of the counters, and the node that reads what they kept.
+
+        The loop of the counters has not what others of this one set.
+        """
         stores: dict[ir.Expr, ir.Index] = {}
-        inside = assigned_names((s,))
+        others = assigned_names(self.loop.body) - self.needed - {each.variable for each in loops}
+        inside = others | assigned_names((s,))
 
         def change(part: Any, sure: bool = True) -> Any:
             if isinstance(part, EXPRESSIONS) and self.is_value(part, inside, sure):
