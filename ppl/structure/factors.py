@@ -40,6 +40,12 @@ class Factors:
         return definitions_of((*self.program.transformed_parameters, *self.program.model), self.facts)
 
     @cached_property
+    def all_definitions(self) -> Definitions:
+        """The same, and those of transformed data."""
+        p = self.program
+        return definitions_of((*p.transformed_data, *p.transformed_parameters, *p.model), self.facts)
+
+    @cached_property
     def places(self) -> Places:
         """Which entries of data expressions are."""
         return Places(self.facts, self.definitions)
@@ -79,8 +85,7 @@ class Factors:
 
     def computed_of(self, nodes: Sequence[AnyNode]) -> Sequence[AnyNode | ast.Expr]:
         """These and the definitions of all variables that they are computed of."""
-        p = self.program
-        every = definitions_of((*p.transformed_data, *p.transformed_parameters, *p.model), self.facts)
+        every = self.all_definitions
         out: list[AnyNode | ast.Expr] = [*nodes]
         read, new = set[Symbol](), symbols_in(nodes, self.facts)
         while new:

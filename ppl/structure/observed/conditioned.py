@@ -13,7 +13,7 @@ from ppl.structure.definitions import Exprs, symbols_in
 from ppl.structure.discrete.normal import normalised_in
 from ppl.structure.observed.densities import log_density
 from ppl.structure.observed.effects import EffectsReader
-from ppl.structure.observed.log_lik import Terms
+from ppl.structure.observed.log_lik import RowReader
 from ppl.structure.observed.partial_normal import PartialNormal
 from ppl.structure.observed.predictive import two_parts
 from ppl.structure.observed.terms import Around, TermReader
@@ -41,7 +41,7 @@ class Factor(NamedTuple):
 
 
 @dataclass
-class ConditionedReader(EffectsReader):
+class ConditionedReader(EffectsReader, RowReader):
     """Draws what is not given; the densities of what is given are `terms`, by row.
 
     `flags` are the data that say which entries are given, of variables that are given in part.
@@ -49,7 +49,6 @@ class ConditionedReader(EffectsReader):
 
     given: ConditionedData = field(default_factory=ConditionedData)
     flags: Mapping[str, str] = field(default_factory=dict)
-    terms: Terms = field(default_factory=Terms)
     normal: PartialNormal = field(default_factory=lambda: PartialNormal(""))
     conditions: list[Factor] = field(default_factory=list)
     """Densities of given data."""
@@ -69,9 +68,10 @@ class ConditionedReader(EffectsReader):
 
     def increment(self, value: ast.Expr, around: Around) -> Stmts:
         seen = self.observed(value, around.loops, (), frozenset())
-        names = {p.name for p in (*seen.places, *seen.bounds)}
+        places = (*seen.places, *seen.bounds) or (self.beside(around) if seen.literals else ())
+        names = {p.name for p in places}
         if names and names <= self.given.wholly:
-            return TermReader.increment(self, value, around)
+            return RowReader.increment(self, value, around)
         if two_parts(value, self.factors.outcomes) is None:
             return super().increment(value, around)
         terms = TermReader.increment(self, value, around) if names & self.given.partly else ()

@@ -105,10 +105,39 @@ class Summed(NamedTuple):
 
 
 @dataclass
-class LogLikReader(TermReader):
-    """The terms of data by row; `unread` are outcomes with a term that cannot be read, and why."""
+class RowReader(TermReader):
+    """Terms of data are `terms`, each with its row."""
 
     terms: Terms = field(default_factory=Terms)
+
+    def increment(self, value: ast.Expr, around: Around) -> Stmts:
+        """Terms of parameters alone, such as `log1m(theta)`, belong to the row that the others observe.
+
+        Or to the row whose outcome decides whether they are added. Beside priors they may be Jacobians of
+        these, and are left out.
+        """
+        if rank(self.facts.types[value]):
+            return super().increment(value, around)
+        seen = {e: self.observed(e, around.loops, (), frozenset()) for e in summands(value)}
+        alone = [e for e, observed in seen.items() if observed == Observed()]
+        if not alone or any(observed.priors for observed in seen.values()):
+            return super().increment(value, around)
+        others = tuple(out for e in seen if e not in alone for out in self.increment(e, around))
+        rows = (self.terms.places[n] for n in walk(others) if n in self.terms.places)
+        row = next(rows, self.deciding(around))
+        own = (self.of_value(e, row) if row and row.at else self.of_prior(e) for e in alone)
+        return (*others, *(out for each in own for out in each))
+
+    def deciding(self, around: Around) -> Place | None:
+        """The one outcome that the nearest condition on outcomes reads."""
+        read = next(filter(None, map(self.read_by, reversed(around.branches))), [])
+        return reduce(Place.common, read) if len({p.name for p in read}) == 1 else None
+
+
+@dataclass
+class LogLikReader(RowReader):
+    """The terms of data by row; `unread` are outcomes with a term that cannot be read, and why."""
+
     unread: dict[str, ModelError] = field(default_factory=dict)
 
     def statement(self, s: ast.Statement, around: Around) -> Stmts:
@@ -149,30 +178,6 @@ class LogLikReader(TermReader):
     def of_unread(self, s: ast.Statement) -> Stmts:
         """The statements for a term that cannot be read."""
         return ()
-
-    def increment(self, value: ast.Expr, around: Around) -> Stmts:
-        """Terms of parameters alone, such as `log1m(theta)`, belong to the row that the others observe.
-
-        Or to the row whose outcome decides whether they are added. Beside priors they may be Jacobians of
-        these, and are left out.
-        """
-        if rank(self.facts.types[value]):
-            return super().increment(value, around)
-        seen = {e: self.observed(e, around.loops, (), frozenset()) for e in summands(value)}
-        alone = [e for e, observed in seen.items() if observed == Observed()]
-        if not alone or any(observed.priors for observed in seen.values()):
-            return super().increment(value, around)
-        others = tuple(
-            out for e in seen if e not in alone for out in super(LogLikReader, self).increment(e, around)
-        )
-        row = next((self.terms.places[s] for s in others if s in self.terms.places), self.deciding(around))
-        own = (self.of_value(e, row) if row and row.at else self.of_prior(e) for e in alone)
-        return (*others, *(out for each in own for out in each))
-
-    def deciding(self, around: Around) -> Place | None:
-        """The one outcome that the nearest condition on outcomes reads."""
-        read = next(filter(None, map(self.read_by, reversed(around.branches))), [])
-        return reduce(Place.common, read) if len({p.name for p in read}) == 1 else None
 
     def of_several(self, places: Sequence[Place], span: Span) -> Place:
         """Rows of several outcomes belong together where one term has the density of both."""

@@ -11,18 +11,19 @@ from typing import NamedTuple, cast
 from ppl.kernel.language import ast
 from ppl.kernel.language.calls import left_and_args
 from ppl.kernel.language.scope import BlockName, Symbol
+from ppl.kernel.language.walk import variables
 from ppl.programs.entries import AXES, DensityEntries, DistributedEntry, between, own_axes_of
 from ppl.programs.fresh_names import FreshNames
 from ppl.programs.rewriting import Stmts, code, expr, indexed, integer, mentions, one, rewrite, text_of
 from ppl.records import dataclass, field, replace
 from ppl.source import Span
-from ppl.structure.definitions import DATA_BLOCKS, SIZES, Exprs, symbols_in
+from ppl.structure.definitions import DATA_BLOCKS, SIZES, Exprs, readings, symbols_in
 from ppl.structure.discrete.parameters import has_discrete
 from ppl.structure.factors import Factors, sizes_of_variable
 from ppl.structure.forward.draw_statements import DRAWS, draw_of
 from ppl.structure.observed.quantities import ByData, with_quantities
 from ppl.structure.observed.terms import Around, TermReader, summands
-from ppl.structure.places import NoPlace, Place, Places
+from ppl.structure.places import NoPlace, Place, Places, in_common
 from ppl.structure.refused import undrawn
 from ppl.types import ROW_VECTOR, core, rank
 
@@ -113,7 +114,30 @@ class DrawingReader(TermReader):
         if not around.branches and text in self.lefts:
             raise undrawn(f"`{text}` has two densities, whose product cannot be simulated", s.span)
         self.lefts.add(text)
+        entry = Place(target.name) if d.heads else target
+        if any(self.reads_entry(b.condition, entry, around, set()) for b in around.branches):
+            raise undrawn(f"whether `{text}` has this distribution depends on its own value", s.span)
         return self.draw(target, d, s, around)
+
+    def reads_entry(self, e: ast.Expr, place: Place, around: Around, seen: set[Symbol]) -> bool:
+        """Whether a condition reads the entry that is drawn, as in a hurdle model: `if (y[n] == 0)`.
+
+        In `if (y[t - 1] > 0)` it is another one.
+        """
+        texts = [*map(text_of, place.at)]
+        for x in (*readings(e, self.facts), *(() if texts else variables(e))):
+            read = self.try_place(x)
+            at = [*map(text_of, read.at)] if read else []
+            if read and read.name == place.name and in_common(at, texts) == min(len(at), len(texts)):
+                return True
+        for symbol in symbols_in(e, self.facts) - seen:
+            for d in self.factors.all_definitions.get(symbol, ()):
+                values = (d.value, *d.decided)
+                if d.loops != around.loops and place.name in {s.name for s in symbols_in(values, self.facts)}:
+                    return True
+                if any(self.reads_entry(v, place, around, seen | {symbol}) for v in values):
+                    return True
+        return False
 
     def data_entry(self, d: DistributedEntry, s: ast.Tilde | ast.Call) -> Place:
         """The entry of data that a density is of; ModelError where it is of none."""

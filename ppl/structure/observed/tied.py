@@ -67,7 +67,7 @@ class DensitiesReader(ConditionedReader):
         return super().of_value(value, place) if place.name in self.tied.names else ()
 
     def condition(self, density: ast.Expr, place: Place, args: Exprs) -> Stmts:
-        return self.increments(density) if place.name in self.tied.names else ()
+        return self.terms.add(density, place) if place.name in self.tied.names else ()
 
     def draw(self, place: Place, d: DistributedEntry, s: ast.Tilde | ast.Call, around: Around) -> Stmts:
         return ()

@@ -11,6 +11,7 @@ from scipy import stats
 import ppl
 from ppl.errors import DataError, ModelError
 from ppl.results.fits.by_row import arrays, log_likelihood
+from ppl.results.fits.new_rows import scored
 
 ROOT = Path(__file__).parents[3]
 PROGRAMS = sorted([*ROOT.glob("models/*/*.model"), *ROOT.glob("tests/conformance/programs/*.stan")])
@@ -120,61 +121,74 @@ LEFT = stats.norm.logcdf(0, M, S)
 HALF = NORMAL + np.log(0.5)
 
 
+FORMS = [
+    ("y ~ normal(m, s);", NORMAL),
+    ("y ~ normal(rep_vector(m, N), s);", NORMAL),
+    ("target += normal_lpdf(y | m, s);", NORMAL),
+    ("target += normal_lupdf(y | m, s);", NORMAL),
+    ("target += normal_lpdf(y | m, s) + normal_lpdf(m | 0, 1);", NORMAL),
+    ("for (i in 1:N) y[i] ~ normal(m, s);", NORMAL),
+    ("for (i in 1:N) target += normal_lpdf(y[i] | m, s);", NORMAL),
+    ("y[1:2] ~ normal(m, s); y[3:] ~ normal(m, s);", NORMAL),
+    ("y[{6, 5, 4, 3, 2, 1}] ~ normal(m, s);", NORMAL),
+    ("head(y, 2) ~ normal(m, s); tail(y, 4) ~ normal(m, s);", NORMAL),
+    ("{ int at = 1; for (j in 1:G) { segment(y, at, n[j]) ~ normal(m, s); at += n[j]; } }", NORMAL),
+    ("{ int at = 0; for (j in 1:G) { for (i in 1:n[j]) y[at + i] ~ normal(m, s); at += n[j]; } }",
+     NORMAL),
+    ("for (j in 1:2) { vector[3] part = y[3 * j - 2:3 * j]; part ~ normal(m, s); }", NORMAL),
+    ("for (i in 1:N) { real yi = y[i]; real mu = m; yi ~ normal(mu, s); }", NORMAL),
+    ("vector[N] ll; for (i in 1:N) ll[i] = normal_lpdf(y[i] | m, s); target += sum(ll);", NORMAL),
+    ("vector[N] ll; for (i in 1:N) ll[i] = normal_lpdf(y[i] | m, s); target += ll;", NORMAL),
+    ("real lp = 0; lp += normal_lpdf(s | 0, 1); target += lp; y ~ normal(m, s);", NORMAL),
+    ("y ~ normal(m, s); target += -0.5 * dot_self(w[g] - w[g]); "  # neighbours' differences
+     "for (j in 1:N) target += -s * square(w[g[j]] - w[c[j] + 1]) - (w[c[j] + 1] - w[2])^2;", NORMAL),
+    ("y ~ normal(m, s) T[-1, ];", ABOVE),
+    ("for (i in 1:N) target += normal_lpdf(y[i] | m, s) - normal_lccdf(-1 | m, s);", ABOVE),
+    ("for (i in 1:N) { if (c[i] >= 0) { y[i] ~ normal(m, s); target += -normal_lccdf(-x[1] | m, s); } }",
+     ABOVE),
+    ("for (i in 1:N) if (c[i] == 1) target += normal_lccdf(y[i] | m, s); else y[i] ~ normal(m, s);",
+     CENSORED),
+    ("y[{1, 3, 4, 6}] ~ normal(m, s); target += normal_lccdf(y[{2, 5}] | m, s);", CENSORED),
+    ("for (i in 1:N) if (y[i] < 0) target += normal_lcdf(0 | m, s); else y[i] ~ normal(m, s);",
+     np.where(Y < 0, LEFT, NORMAL)),
+    ("for (i in 1:N) if (y[i] < 0) target += normal_lcdf(0 | m, s); "
+     "else target += log1m(w[1]) + normal_lpdf(y[i] | m, s);", np.where(Y < 0, LEFT, HALF)),
+    ("for (i in 1:N) if (y[i] < 0) target += log(w[1]); "
+     "else { target += log1m(w[1]); y[i] ~ normal(m, s); }", np.where(Y < 0, np.log(0.5), HALF)),
+    ("for (i in 1:N) target += normal_lpdf(y[i] | m, s) + log(2) + log(w[2]);", NORMAL),
+    ("for (i in 1:N) target += normal_lpdf(y[i] | m, s) + normal_lpdf(s | 0, 1) + log(s);", NORMAL),
+    ("for (i in 1:N) target += log_mix(0.5, normal_lpdf(y[i] | m, s), normal_lpdf(y[i] | 0, 1));", MIXED),
+    ("for (i in 1:N) target += log_sum_exp(log(w[1]) + normal_lpdf(y[i] | m, s), "
+     "log(w[2]) + normal_lpdf(y[i] | 0, 1));", MIXED),
+    ("for (i in 1:N) { vector[2] lp = log(w); lp[1] += normal_lpdf(y[i] | m, s); "
+     "lp[2] += normal_lpdf(y[i] | 0, 1); target += log_sum_exp(lp); }", MIXED),
+    ("matrix[N, 2] lp; for (i in 1:N) { lp[i, 1] = log(w[1]) + normal_lpdf(y[i] | m, s); "
+     "lp[i, 2] = log(w[2]) + normal_lpdf(y[i] | 0, 1); } for (i in 1:N) target += log_sum_exp(lp[i]);",
+     MIXED),
+    ("for (i in 1:N) target += x[i] * normal_lpdf(y[i] | m, s);", DATA["x"] * NORMAL),
+    ("y ~ normal_id_glm(X, m - 1, [1]', s);", NORMAL),
+    ("profile(\"p\") { y ~ normal(m, s); }", NORMAL),
+    ("for (i in 1:N) if (y[i] < 0) target += log_sum_exp(bernoulli_lpmf(1 | w[2]), "
+     "bernoulli_lpmf(0 | w[2]) + normal_lcdf(0 | m, s)); "
+     "else target += bernoulli_lpmf(0 | w[2]) + normal_lpdf(y[i] | m, s);",
+     np.where(Y < 0, np.logaddexp(np.log(0.5), LEFT + np.log(0.5)), HALF)),
+]  # fmt: skip
+"""Densities of the rows of y, and their logs at the first of US."""
+
+
 @pytest.mark.rotate
-@pytest.mark.parametrize(
-    ("statements", "expected"),
-    [
-        ("y ~ normal(m, s);", NORMAL),
-        ("y ~ normal(rep_vector(m, N), s);", NORMAL),
-        ("target += normal_lpdf(y | m, s);", NORMAL),
-        ("target += normal_lupdf(y | m, s);", NORMAL),
-        ("target += normal_lpdf(y | m, s) + normal_lpdf(m | 0, 1);", NORMAL),
-        ("for (i in 1:N) y[i] ~ normal(m, s);", NORMAL),
-        ("for (i in 1:N) target += normal_lpdf(y[i] | m, s);", NORMAL),
-        ("y[1:2] ~ normal(m, s); y[3:] ~ normal(m, s);", NORMAL),
-        ("y[{6, 5, 4, 3, 2, 1}] ~ normal(m, s);", NORMAL),
-        ("head(y, 2) ~ normal(m, s); tail(y, 4) ~ normal(m, s);", NORMAL),
-        ("{ int at = 1; for (j in 1:G) { segment(y, at, n[j]) ~ normal(m, s); at += n[j]; } }", NORMAL),
-        ("{ int at = 0; for (j in 1:G) { for (i in 1:n[j]) y[at + i] ~ normal(m, s); at += n[j]; } }",
-         NORMAL),
-        ("for (j in 1:2) { vector[3] part = y[3 * j - 2:3 * j]; part ~ normal(m, s); }", NORMAL),
-        ("for (i in 1:N) { real yi = y[i]; real mu = m; yi ~ normal(mu, s); }", NORMAL),
-        ("vector[N] ll; for (i in 1:N) ll[i] = normal_lpdf(y[i] | m, s); target += sum(ll);", NORMAL),
-        ("vector[N] ll; for (i in 1:N) ll[i] = normal_lpdf(y[i] | m, s); target += ll;", NORMAL),
-        ("real lp = 0; lp += normal_lpdf(s | 0, 1); target += lp; y ~ normal(m, s);", NORMAL),
-        ("y ~ normal(m, s); target += -0.5 * dot_self(w[g] - w[g]); "  # neighbours' differences
-         "for (j in 1:N) target += -s * square(w[g[j]] - w[c[j] + 1]) - (w[c[j] + 1] - w[2])^2;", NORMAL),
-        ("y ~ normal(m, s) T[-1, ];", ABOVE),
-        ("for (i in 1:N) target += normal_lpdf(y[i] | m, s) - normal_lccdf(-1 | m, s);", ABOVE),
-        ("for (i in 1:N) { if (c[i] >= 0) { y[i] ~ normal(m, s); target += -normal_lccdf(-x[1] | m, s); } }",
-         ABOVE),
-        ("for (i in 1:N) if (c[i] == 1) target += normal_lccdf(y[i] | m, s); else y[i] ~ normal(m, s);",
-         CENSORED),
-        ("y[{1, 3, 4, 6}] ~ normal(m, s); target += normal_lccdf(y[{2, 5}] | m, s);", CENSORED),
-        ("for (i in 1:N) if (y[i] < 0) target += normal_lcdf(0 | m, s); else y[i] ~ normal(m, s);",
-         np.where(Y < 0, LEFT, NORMAL)),
-        ("for (i in 1:N) if (y[i] < 0) target += normal_lcdf(0 | m, s); "
-         "else target += log1m(w[1]) + normal_lpdf(y[i] | m, s);", np.where(Y < 0, LEFT, HALF)),
-        ("for (i in 1:N) if (y[i] < 0) target += log(w[1]); "
-         "else { target += log1m(w[1]); y[i] ~ normal(m, s); }", np.where(Y < 0, np.log(0.5), HALF)),
-        ("for (i in 1:N) target += normal_lpdf(y[i] | m, s) + log(2) + log(w[2]);", NORMAL),
-        ("for (i in 1:N) target += normal_lpdf(y[i] | m, s) + normal_lpdf(s | 0, 1) + log(s);", NORMAL),
-        ("for (i in 1:N) target += log_mix(0.5, normal_lpdf(y[i] | m, s), normal_lpdf(y[i] | 0, 1));", MIXED),
-        ("for (i in 1:N) target += log_sum_exp(log(w[1]) + normal_lpdf(y[i] | m, s), "
-         "log(w[2]) + normal_lpdf(y[i] | 0, 1));", MIXED),
-        ("for (i in 1:N) { vector[2] lp = log(w); lp[1] += normal_lpdf(y[i] | m, s); "
-         "lp[2] += normal_lpdf(y[i] | 0, 1); target += log_sum_exp(lp); }", MIXED),
-        ("matrix[N, 2] lp; for (i in 1:N) { lp[i, 1] = log(w[1]) + normal_lpdf(y[i] | m, s); "
-         "lp[i, 2] = log(w[2]) + normal_lpdf(y[i] | 0, 1); } for (i in 1:N) target += log_sum_exp(lp[i]);",
-         MIXED),
-        ("for (i in 1:N) target += x[i] * normal_lpdf(y[i] | m, s);", DATA["x"] * NORMAL),
-        ("y ~ normal_id_glm(X, m - 1, [1]', s);", NORMAL),
-        ("profile(\"p\") { y ~ normal(m, s); }", NORMAL),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("statements", "expected"), FORMS)
 def test_forms_of_one_density_a_row(statements, expected):
     found = rows_of(statements)
     assert list(found) == ["y"] and found["y"] == pytest.approx(expected, rel=1e-10)
+
+
+@pytest.mark.rotate
+@pytest.mark.parametrize("statements", [statements for statements, _ in FORMS])
+def test_scores_of_the_rows_of_the_fit_are_their_log_likelihoods(statements):
+    posterior = posterior_of(statements)
+    found = scored(posterior, US[:1], {**posterior.data}, 1, ["y"])["y"].values
+    assert found == pytest.approx(by_row(posterior, US)["y"][0], rel=1e-10)
 
 
 def test_several_outcomes_and_several_axes():

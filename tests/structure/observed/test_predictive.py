@@ -187,6 +187,13 @@ def test_discrete_parameters_say_the_component():
         ("y[2:] ~ normal(y[:N - 1], s);", "`y` is drawn given itself; write a loop"),
         ("vector[N] mu = m * y; for (i in 2:N) y[i] ~ normal(mu[i - 1], s);", "`y` is drawn given itself"),
         ("k ~ poisson(exp(y)); y ~ normal(m, s);", "`k` is drawn given `y`, which is drawn below it"),
+        ("for (i in 1:N) if (y[i] < 0) target += log(0.3); else y[i] ~ normal(m, s) T[0, ];",
+         "whether `y[i]` has this distribution depends on its own value"),
+        ("for (i in 1:N) { int low = y[i] < 0; if (low) y[i] ~ normal(m, s) T[, 0]; }", "depends on its own"),
+        ("if (y[1] > 0) y ~ normal(m, s);", "whether `y` has this distribution depends on its own value"),
+        ("array[N] int low; for (j in 1:N) low[j] = y[j] < 0; "
+         "for (i in 1:N) if (low[i]) y[i] ~ normal(m, s);",
+         "depends on its own value"),
         ("y ~ own(m);", "there is no own_rng"),
         ("m ~ normal(2, 1);", "no statement draws data"),
     ],
@@ -195,6 +202,14 @@ def test_what_no_draw_follows_is_refused(statements, says):
     with pytest.raises(ModelError, match=re.escape(says)) as caught:
         drawn(statements, "real own_lpdf(vector y, real m) { return normal_lpdf(y | m, 1); }")
     assert caught.value.code == "PPL981"
+
+
+def test_conditions_on_earlier_entries_follow_the_draws():
+    program = """data { int T; vector[T] y; } parameters { real<lower=0> s; } model { s ~ exponential(1);
+        for (t in 2:T) { if (y[t - 1] > 0) y[t] ~ normal(-10, s); else y[t] ~ normal(10, s); } }"""
+    posterior = ppl.compile_model(program).condition({"T": 4, "y": [1.0, 0, 0, 0]})
+    found = predictive(posterior, np.full((50, 1), -3.0), 1)["y"]
+    assert np.abs(found - [1, -10, 10, -10]).max() < 1
 
 
 PLAIN = """data { int N; vector[N] y; int k; }
