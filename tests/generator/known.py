@@ -241,18 +241,14 @@ FAULTS = (
     Known(
         "a density of numbers and vectors, in a loop, takes arguments from elsewhere or is refused",
         program=r"(?s)for \(.*\b(student_t|weibull|gamma|skew_normal|poisson_log|neg_binomial_2_log)"
-        r"(_lu?p[dm]f)?\(|for \(.*[\d\])] ~ \w+\(|for \(.*\b(normal|gumbel)_lu?pdf\(\w+\[[^|]*\] \| \(",
+        r"(_lu?p[dm]f)?\(|for \(.*[\d\])] ~ \w+\(|for \(.*\b(normal|gumbel)_lu?pdf\(\w+\[[^|]*\] \| \("
+        r"|for \(.*_lu?p[dm]f\(\w+ \|",
     ),
     Known("student_t truncated at a parameter, of a vector", program=r"student_t\(.*T\["),
     Known("`break` and `continue` by a parameter are taken otherwise", program=r"\b(break|continue);"),
     Known(
         "a value that a loop sets and that is read by a ternary after it is that of before",
         program=r"(?s)for \(\w+ in 1:b\d.*> x\d+ \?|^11/88\b",
-    ),
-    Known(
-        "von_mises of a vector at locations p[i + j], in two loops, is refused",
-        program=r"(?s)for \(.*for \(.*\bvon_mises_lu?pdf\([^|]* \| [^,]*\[\(?\w+ \+ \w+\)?\]",
-        stan="evaluation failed",
     ),
     Known(
         "a local that a branch on a parameter sets is in a later condition or index that of before",

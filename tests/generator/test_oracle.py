@@ -153,6 +153,15 @@ WRONG = [
         ),
     ),
     (
+        """
+        data { int N; }
+        parameters { vector[9] p; }
+        model { for (i in 1:N) target += normal_lupdf(p[1:4] | 1, exp(p[i + 4])); }
+        """,
+        {"N": 4},
+        lambda p: sum(scipy.stats.norm(1, np.exp(sigma)).logpdf(p[:4]).sum() for sigma in p[4:8]),
+    ),
+    (
         "parameters { vector[9] p; } model { real a = 1; if (p[9] > 0) a = 2; if (a > 1.5) target += p[1]; }",
         {},
         lambda p: (p[8] > 0) * p[0],
