@@ -1,6 +1,6 @@
 """Expected values of data, as a program: the mean that each `~` statement of data has at its arguments."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ppl.kernel.language import ast
@@ -17,6 +17,7 @@ from ppl.structure.definitions import Exprs, root
 from ppl.structure.discrete.parameters import has_discrete
 from ppl.structure.factors import Factors
 from ppl.structure.observed.densities import log_density
+from ppl.structure.observed.partial_normal import PartialNormal
 from ppl.structure.observed.predictive import DrawingReader, plain
 from ppl.structure.observed.quantities import ByData, with_quantities
 from ppl.structure.observed.terms import Around
@@ -53,10 +54,18 @@ class Means(NamedTuple):
     body: Stmts
 
 
-def means_of(factors: Factors, names: FreshNames) -> Means:
-    """The means of the outcomes of a program, given all that it declares but generated quantities."""
+def means_of(
+    factors: Factors,
+    names: FreshNames,
+    flags: Mapping[str, str] = {},
+    normal: PartialNormal | None = None,
+) -> Means:
+    """The means of the outcomes of a program, given all that it declares but generated quantities.
+
+    `flags` are the data that say which entries of outcomes are given.
+    """
     program = factors.program
-    reader = ExpectedReader(factors, names)
+    reader = ExpectedReader(factors, names, flags=flags, normal=normal or PartialNormal(""))
     body = reader.body(program.model, Around())
     if not reader.declared:
         raise unexpected("no statement has a distribution of data", program.span)
@@ -76,6 +85,8 @@ class ExpectedReader(DrawingReader):
     weights: tuple[ast.Expr, ...] = ()
     later: bool = False
     suffix: str = MEAN
+    flags: Mapping[str, str] = field(default_factory=dict)
+    normal: PartialNormal = field(default_factory=lambda: PartialNormal(""))
 
     def in_part(self, share: ast.Expr, second: bool) -> "ExpectedReader":
         own = expr("1 - p", share.span, p=share) if second else share
@@ -88,6 +99,9 @@ class ExpectedReader(DrawingReader):
         left, _ = left_and_args(s)
         span, own = s.span, rank(self.facts.types[left]) - len(d.heads)
         value = self.mean(place, DensityEntries(self.facts, self.names).in_words_of_family(d), s)
+        if own and place.name in self.flags and self.normal.takes(d):
+            flags = indexed(self.flags[place.name], place.at, span)
+            value = self.normal.mean(indexed(place.name, place.at, span), flags, d)
         mean = indexed(self.mean_name(place.name, s), place.at, span)
         if own == 1:
             turned = {VECTOR: "to_vector", ROW_VECTOR: "to_row_vector"}.get(core(self.facts.types[left]))

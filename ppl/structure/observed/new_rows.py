@@ -124,6 +124,11 @@ class NewRows:
         partly = [name for name in self.modelled if name in self.given.partly]
         return {n: (self.names.fresh(f"{n}_given"), self.names.fresh(f"{n}_is_given")) for n in partly}
 
+    @cached_property
+    def normal(self) -> PartialNormal:
+        """The functions for multivariate normals of which some entries are given."""
+        return PartialNormal(self.names.fresh("multi_normal_given"))
+
     def data_read_by(self, statements: Stmts) -> tuple[ast.Declaration, ...]:
         """The declarations of data that statements read, and those of the sizes and bounds of all data."""
         data = self.program.data
@@ -247,7 +252,7 @@ class NewRows:
             "names": self.names,
             "given": ConditionedData(self.given.wholly | known, self.given.partly - known),
             "flags": {name: flags for name, (_, flags) in self.held.items() if name not in known},
-            "normal": PartialNormal(self.names.fresh("multi_normal_given")),
+            "normal": self.normal,
         }
         reader = ConditionedReader(**common, effects=free, copied_from=copied_from)
         body = tuple(
@@ -304,7 +309,8 @@ class NewRows:
     @property
     def expected(self) -> Means:
         """The expected values of what new rows hold and lack, given all of it, effects of new groups too."""
-        means = means_of(self.factors, self.names)
+        flags = {name: flags for name, (_, flags) in self.held.items()}
+        means = means_of(self.factors, self.names, flags, self.normal)
         computed = (out for s in self.program.transformed_parameters for out in local(s))
         return means._replace(body=(*computed, *means.body))
 

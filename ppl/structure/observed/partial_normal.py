@@ -33,6 +33,14 @@ functions {
     out[m] = multi_normal_rng(mu[m] + gain * (y[g] - mu[g]), 0.5 * (C + C'));
     return out;
   }
+  vector NAME_mean(vector y, array[] int given, vector mu, matrix S) {
+    array[sum(given)] int g = NAME_at(given, 1);
+    array[size(given) - sum(given)] int m = NAME_at(given, 0);
+    vector[size(given)] out = mu;
+    if (size(g) > 0 && size(m) > 0)
+      out[m] += mdivide_right_spd(S[m, g], S[g, g]) * (y[g] - mu[g]);
+    return out;
+  }
 }
 """
 COVARIANCES = {
@@ -59,10 +67,18 @@ class PartialNormal:
 
     def conditional(self, entry: ast.Expr, flags: ast.Expr, d: DistributedEntry) -> tuple[ast.Expr, ast.Expr]:
         """All entries, those that are not given drawn; the log density of those that are given."""
+        return self.called("rng", ",", entry, flags, d), self.called("lpdf", "|", entry, flags, d)
+
+    def mean(self, entry: ast.Expr, flags: ast.Expr, d: DistributedEntry) -> ast.Expr:
+        """The mean of each entry: of those that are not given, given the others."""
+        return self.called("mean", ",", entry, flags, d)
+
+    def called(
+        self, suffix: str, bar: str, entry: ast.Expr, flags: ast.Expr, d: DistributedEntry
+    ) -> ast.Expr:
         mu, scale = d.args
         covariance = expr(COVARIANCES[d.name], entry.span, S=scale)
         parts = {"y": entry, "f": flags, "mu": mu, "S": covariance}
-        value = expr("any_rng(to_vector(y), f, to_vector(mu), S)", entry.span, **parts)
-        density = expr("any_lpdf(to_vector(y) | f, to_vector(mu), S)", entry.span, **parts)
-        assert isinstance(value, ast.Call) and isinstance(density, ast.Call)
-        return replace(value, name=f"{self.name}_rng"), replace(density, name=f"{self.name}_lpdf")
+        call = expr(f"any_{suffix}(to_vector(y) {bar} f, to_vector(mu), S)", entry.span, **parts)
+        assert isinstance(call, ast.Call)
+        return replace(call, name=f"{self.name}_{suffix}")

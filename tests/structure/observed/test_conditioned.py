@@ -160,6 +160,21 @@ def test_a_field_is_kriged_where_it_is_not_given():
     k = np.exp(-((t[:, None] - t) ** 2) / 2)
     gain = np.linalg.solve(k[::2, ::2], k[::2, 1])
     close(found[:, [1]], 0.5 + gain @ [1.5, 0.5], np.sqrt(1 - gain @ k[::2, 1]))
+    new = {"N": 3, "t": t, "y": [2, nan, 1]}
+    means = at(program, {"N": 1, "t": [0], "y": [0]}, new, [0.5], means=True)["y"]
+    assert means[0] == pytest.approx([0.5, 0.5 + gain @ [1.5, 0.5], 0.5])
+
+
+@pytest.mark.parametrize("statement", ["x ~ D;", "for (n in 1:N) x[n] ~ D;"])
+def test_the_mean_of_entries_of_a_vector_is_given_the_others(statement):
+    program = """data { int N; array[N] vector[2] x; } parameters { vector[2] m; }
+        model { m ~ normal(0, 1); %s }"""
+    program %= statement.replace("D", "multi_normal_cholesky(m, [[1, 0], [0.8, 0.6]])")
+    data = {"N": 1, "x": [[0, 0]]}
+    new = {"N": 4, "x": [[2, nan], [nan, 1], [1, 2], [nan, nan]]}
+    means = at(program, data, new, [0.5, -1], means=True)["x"][0]
+    right = [[0.5, -1 + 0.8 * 1.5], [0.5 + 0.8 * 2, -1], [0.5, -1], [0.5, -1]]
+    assert means == pytest.approx(np.array(right))
 
 
 # --- Measurement error, series, groups, several outcomes ---
