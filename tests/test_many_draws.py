@@ -20,6 +20,7 @@ from ppl.density.many_points import BATCH, MEMORY, PointDensities, Scalar, in_ba
 from ppl.kernel.ir import nodes as ir
 from ppl.kernel.ir.walk import walk
 from ppl.optimise.forms import POINTS_GRADIENT
+from ppl.run.table import tabulate
 from ppl.stdlib import batching
 
 DRAWS = 7
@@ -528,6 +529,16 @@ def test_what_leaves_room_for_a_batch_is_not_measured(of_rows, monkeypatch) -> N
     monkeypatch.setattr("ppl.density.log_joint.ARRAY_SIZES", replace(memory.ARRAY_SIZES, unchecked=1))
     posterior.log_density_gradients(us)
     assert seen == [100, 100, 100] and not posterior.log_joint().bytes_of_points
+
+
+def test_thousands_of_scalars_are_computed_at_hundreds_of_draws_at_once() -> None:
+    n = 3000
+    program = f"parameters {{ {' '.join(f'real x{k};' for k in range(n))} }} model {{ x0 ~ normal(0, 1); }}"
+    posterior = ppl.compile_model(program).condition({})
+    assert posterior.draws_at_once == 256
+    us = np.random.default_rng(1).standard_normal((300, n))
+    table = tabulate(posterior, us, seed=1)
+    np.testing.assert_array_equal(table.rows, us)
 
 
 def test_draws_at_once_are_cut_to_the_memory_there_is(of_rows, monkeypatch) -> None:

@@ -54,6 +54,9 @@ class CostModel:
     of_draws: int = 1 << 18
     """How many numbers the variables of all draws that are computed at once should have."""
 
+    of_a_variable: int = 256
+    """How many of them each variable should have at least: thousands of scalars take a call each."""
+
     points_tried: int = 64
     """Points at which it is tried how many can be evaluated at once."""
 
@@ -446,17 +449,21 @@ class LogDensity:
     def draws_at_once(self) -> int:
         """How many draws `param_constrain_draws` should be given; 1 where the program takes one at a time.
 
-        Fewer where memory is short for an array of all of them on each line of the emitted code. The random
-        numbers of generated quantities are then others.
+        Fewer where memory is short for the variables, and for the largest array on each other line of the
+        emitted code. The random numbers of generated quantities are then others.
         """
         module = self.model.over_draws
         if module is None:
             return 1
-        wide = max(self.batch_width, self.param_num(include_tp=True, include_gq=True))
-        lines, most = len(module.emitted.spans), COST.of_draws
-        if most * lines > ARRAY_SIZES.unchecked:
-            most = min(most, available() // BATCH.share_of_memory // ARRAY_SIZES.number // lines)
-        return max(1, most // wide)
+        variables = self.declared(include_tp=True, include_gq=True)
+        columns = self.param_num(include_tp=True, include_gq=True)
+        numbers = max(COST.of_draws, COST.of_a_variable * len(variables))
+        draws = max(1, numbers // max(self.batch_width, columns))
+        other_lines = max(0, len(module.emitted.spans) - len(variables))
+        of_a_draw = columns + other_lines * self.sizes.largest
+        if draws * of_a_draw > ARRAY_SIZES.unchecked:
+            draws = min(draws, available() // BATCH.share_of_memory // ARRAY_SIZES.number // of_a_draw)
+        return max(1, draws)
 
     @checks
     def param_constrain_draws(self, us: Floats, rng: np.random.Generator) -> Floats:
