@@ -106,6 +106,32 @@ class TermReader(ABC):
         """The statements for a term of parameters alone."""
         return ()
 
+    def refuse_normaliser(self, value: ast.Expr, around: Around) -> None:
+        """ModelError for a term of parameters alone that may normalise a density in another line."""
+        if around.branches or not around.loops or rank(self.facts.types[value]):
+            return
+        observed = (self.observed(e, around.loops, (), frozenset()) for e in summands(value))
+        if all(each == Observed() for each in observed) and self.is_added_by_row(value, around):
+            raise unread(
+                "this term of parameters is added for each row, and may normalise another density",
+                value.span,
+                "Write it with the density of its row, `y[n] ~ poisson(lambda) T[1, ]`, or "
+                "`target += poisson_lpmf(y[n] | lambda) - log1m_exp(-lambda)`.",
+            )
+
+    def is_added_by_row(self, value: ast.Expr, around: Around) -> bool:
+        """Whether the same value is added in each iteration of a loop over rows of an outcome."""
+        bound = {n.variable for n in around.loops if isinstance(n, ast.For | ast.ForEach)}
+        bound |= {n.name for loop in around.loops for n in walk(loop) if isinstance(n, ast.Declaration)}
+        rows = {text_of(size) for name in self.factors.outcomes for size in self.factors.sizes[name]}
+        return not bound & {v.name for v in variables(value)} and any(
+            (isinstance(loop, ast.For) and text_of(loop.upper) in rows)
+            or any(
+                left is not None and not self.factors.depends(left) for left in map(outcome_of, walk(loop))
+            )
+            for loop in around.loops
+        )
+
     @property
     def facts(self) -> Facts:
         return self.factors.facts
@@ -118,6 +144,7 @@ class TermReader(ABC):
             case ast.Tilde():
                 return self.density(s, around)
             case ast.TargetIncrement(value=value):
+                self.refuse_normaliser(value, around)
                 return self.increment(value, around)
             case ast.CallStatement(call=call):
                 if any(map(self.factors.reads_data, call.args)):
@@ -297,7 +324,7 @@ class TermReader(ABC):
                 data = tuple(v.name for v in read if self.facts.types[v] != INT)
                 return together([own, Observed(data=data)])
             case ast.Call(name=name) if name in SIZES:
-                return Observed()
+                return Observed(data=tuple(v.name for v in variables(e) if self.factors.places.is_data(v)))
             case _ if is_square(e) and self.factors.depends(e) and not self.factors.reads_data(e):
                 return Observed(priors=1)  # as of neighbours' differences: Besag et al. (1991)
             case _:

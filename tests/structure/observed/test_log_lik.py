@@ -263,6 +263,12 @@ def test_discrete_parameters_are_summed_out_of_their_rows():
          "subtracts a log probability of `x`", "sum(d)"),
         ("y ~ normal(m, s); target += 0 - normal_lccdf(x | m, s);", "subtracts a log probability of `x`",
          "0 -"),
+        ("for (i in 1:N) { y[i] ~ normal(m, s); target += -normal_lccdf(-1 | m, s) - log(2); }",
+         "the outcome is a constant", "-normal"),
+        ("for (i in 1:N) { y[i] ~ normal(m, s); target += -log1m_exp(-s); }",
+         "may normalise another density", "-log1m"),
+        ("y ~ normal(m, s); for (i in 1:N) target += log(s);", "may normalise another density", "log(s)"),
+        ("y ~ normal(m, s); target += -size(y) * log1m_exp(-s);", "this term reads `y`", "-size(y)"),
         ("m ~ normal(1, 1);", "no statement observes data", ""),
     ],
 )  # fmt: skip
@@ -333,6 +339,7 @@ def test_a_term_that_is_no_density_may_be_of_every_outcome(term):
 def test_priors_that_read_data_are_no_rows():
     priors = (
         "m ~ normal(mean(y), sd(y)); sum(w) ~ normal(0, 0.01 * N); target += normal_lpdf(m | x[1], 1); "
+        "for (j in 1:2) target += log(w[j]); for (j in 1:3) target += log(s); "
         "target += student_t_lpdf(s | 3, 0, 2) - 1 * student_t_lccdf(0 | 3, 0, 2); target += -log(s); "
     )
     assert rows_of(priors + "y ~ normal(m, s);")["y"] == pytest.approx(NORMAL)
