@@ -808,3 +808,28 @@ def test_ranges_of_a_list_that_only_some_draws_read_are_of_these(m, body):
             with errors_of_batches() as errors:
                 assert_as_alone(posterior, np.column_stack([us[:n, :-1], last]))
             assert not errors
+
+
+SUMS_OF_STATES = (
+    "for (j in 1:M) { r = 0.5 * r + p[j]; a += s; s = 0.3 * s + x[j]; }",
+    "for (j in 1:M) { r = 0.5 * r + p[j]; v[y[j]] += s; s = 0.3 * s + x[j]; }",
+    "for (j in 1:M) { r = 0.5 * r + p[j]; if (s > 0.3) a += x[j]; s = 0.3 * s + x[j]; }",
+    "real b = 0; for (j in 1:y[i]) { r = 0.5 * r + p[j]; b += s; s = 0.3 * s + x[j]; } a += b;",
+)
+
+
+@pytest.mark.parametrize("body", SUMS_OF_STATES)
+def test_sums_of_states_of_data_in_a_scan_of_parameters(body):
+    """The scan has all states for each draw; the sum, which data alone decide, is the same for all draws."""
+    program = """data { int M; vector[M] x; array[M] int y; } parameters { vector[M] p; real q; }
+        model {
+          real r = q; real s = 0.1; real a = 0; vector[M] v = x;
+          for (i in 1 : M) { BODY }
+          target += r + (a + v[1]) * q;
+        }"""
+    for m in (1, 3):
+        data = {"M": m, "x": [0.2, 1, 1.1][:m], "y": [1, 2, 2][:m]}
+        posterior = ppl.compile_model(program.replace("BODY", body)).condition(data)
+        with errors_of_batches() as errors:
+            assert_as_alone(posterior, np.random.default_rng(m).normal(size=(5, m + 1)))
+        assert not errors

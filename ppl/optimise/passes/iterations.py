@@ -347,9 +347,13 @@ def add_up(c: Lifting, b: Batch, s: ir.Assign | ir.Update) -> None:
     assert summand is not None
     sum_, added = summand
     axes = owner.locals[s.name] if owner else ()
+    more = lift(c, b, added)
+    draws = owner.draws if owner else ir.DRAW
+    if c.draws and draws not in axes and (b.draws != draws or draws in axes_of(more.type)):
+        raise Dependent(f"`{s.name}` differs from draw to draw")  # as far as scans show: they have all states
     if isinstance(s, ir.Assign) and {*axes} <= {*b.axes} and not (owner and path_to(b, owner)):
         whole = ir.Var(s.name, over_axes(sum_.args[0].type, *axes))
-        sums = replace(sum_, args=(whole, summed(c, b, lift(c, b, added), axes)), type=whole.type)
+        sums = replace(sum_, args=(whole, summed(c, b, more, axes)), type=whole.type)
         c.out.append(replace(s, value=with_sum(s.value, sums)))
         return
     whole, at = places(c, b, s, owner)
@@ -358,10 +362,10 @@ def add_up(c: Lifting, b: Batch, s: ir.Assign | ir.Update) -> None:
     if len(over) > 1:
         raise OneAxis
     where = tuple(spread(b, index, over) for index in at)
-    value = spread(b, summed(c, b, lift(c, b, added), (*draw_axes, *over)), (*draw_axes, *over))
+    value = spread(b, summed(c, b, more, (*draw_axes, *over)), (*draw_axes, *over))
     sum_at = over_draws.sum_at if draw_axes else batching.sum_at
-    more = helper(sum_at, (value, whole, *where), whole.type)
-    sums = replace(sum_, args=(whole, more), type=whole.type)
+    added_at = helper(sum_at, (value, whole, *where), whole.type)
+    sums = replace(sum_, args=(whole, added_at), type=whole.type)
     c.out.append(ir.Assign(s.name, with_sum(s.value, sums), s.span))
 
 
