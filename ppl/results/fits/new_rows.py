@@ -127,7 +127,8 @@ def conditions_in_words(entries: GivenEntries) -> str:
 class Scores(NamedTuple):
     """The log predictive density of each row that is given, its mean over draws taken before the logarithm.
 
-    `values`, in nats, are nan for rows that are not given; `errors` are Monte Carlo standard errors.
+    `values`, in nats, are nan for rows that are not given or have no density, as the first of a series;
+    `errors` are Monte Carlo standard errors.
     """
 
     values: Floats
@@ -152,7 +153,7 @@ def scored(
     for name in names:
         log_p, given = drawn.log_lik(name), rows.entries[name]
         of_row = given.all(axis=tuple(range(log_p.ndim - 1, given.ndim))) if given.ndim else given
-        scores[name] = score(log_p, np.broadcast_to(of_row, log_p.shape[1:]))
+        scores[name] = score(log_p, of_row & (log_p != 0).any(axis=0))
     return scores
 
 

@@ -379,7 +379,8 @@ class VariablesOfDraws(api.Members, ABC):
         """The log score of what new rows hold: the log predictive density by row, by data variable.
 
         It is the logarithm of the mean over draws of the density of a row, in nats, given the values that
-        its statement reads: (rows,) for a vector of outcomes, nan for rows that are not given. All modelled
+        its statement reads: (rows,) for a vector of outcomes, nan for rows that are not given, or that no
+        statement is of, as the first of a series. All modelled
         variables are scored, or only the `outcome`, given the others. What new rows do not hold is drawn, as
         in `predict`.
 

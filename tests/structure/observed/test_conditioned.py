@@ -206,6 +206,14 @@ def test_latent_predictors_follow_what_was_measured():
     assert abs(alone.values[0] - stats.norm.logpdf(2, 1, np.sqrt(4.01))) < 5 * alone.errors[0]
 
 
+def test_rows_without_a_density_have_no_score():
+    program = "data { int T; vector[T] y; } parameters { real b; } "
+    program += "model { b ~ normal(0, 1); for (t in 2:T) y[t] ~ normal(b * y[t - 1], 1); }"
+    found = scores(program, {"T": 2, "y": [1, 2]}, {"T": 3, "y": [4, 1, 2]}, [0.5])["y"]
+    right = [nan, *stats.norm.logpdf([1, 2], [2, 0.5])]
+    assert found.values == pytest.approx(right, nan_ok=True) and np.isnan(found.errors[0])
+
+
 SERIES = {
     "loop": "for (t in 2:T) y[t] ~ normal(a + b * y[t - 1], s);",
     "vectorised": "y[2:T] ~ normal(a + b * y[1:T - 1], s);",
