@@ -10,7 +10,7 @@ from ppl.kernel.language import ast
 from ppl.kernel.language.calls import DENSITIES
 from ppl.kernel.language.facts import Facts
 from ppl.kernel.language.printer import expression
-from ppl.kernel.language.walk import assigned_variables, variables
+from ppl.kernel.language.walk import assigned_variables, variables, walk
 from ppl.kernel.language.walk import statements as statements_in
 from ppl.programs.fresh_names import FreshNames
 from ppl.programs.rewriting import Stmts, code, copied, expr, indexed, rewrite, variable
@@ -38,6 +38,7 @@ def simulator_of(factors: Factors) -> ast.Program:
     simulated = [d for d in program.data if d.name in names]
     repeated = frozenset(name for name in names if names.count(name) > 1)
     _refuse_twice(tildes, names, _in_branches(body), facts)
+    _refuse_own_conditions(body)
     _refuse_data(program, {d.name for d in simulated})
     names_drawn = frozenset([*parameters, *(d.name for d in simulated)])
     transformed = [s for s in program.transformed_parameters if isinstance(s, ast.Declaration)]
@@ -103,6 +104,17 @@ def _refuse_twice(
             continue
         if any(name == root(o.left).name for o in others):  # type: ignore[union-attr]  # _drawable has seen to it
             raise refused(f"`{name}` has two ~ statements, whose product cannot be simulated", t.span)
+
+
+def _refuse_own_conditions(body: Sequence[ast.Statement]) -> None:
+    """Refuse a distribution under a condition on the value itself, as of positive counts in a hurdle."""
+    for s in statements_in(body):
+        if isinstance(s, ast.If):
+            read = {expression(n) for n in walk(s.condition) if isinstance(n, ast.Variable | ast.Indexed)}
+            for t in statements_in([s]):
+                if isinstance(t, ast.Tilde) and expression(t.left) in read:
+                    why = f"whether `{expression(t.left)}` has this distribution depends on its own value"
+                    raise refused(why, t.span)
 
 
 def _refuse_data(program: ast.Program, simulated: set[str]) -> None:
