@@ -46,6 +46,14 @@ def test_a_wrong_size_or_index_is_refused_in_a_batch_too(body: str) -> None:
             posterior(loop.text, DATA, without).log_density(U)
 
 
+def test_a_wrong_index_of_what_nothing_reads_is_refused_in_a_scan_too() -> None:
+    body = "vector[3] a = v; for (i in 1:3) a[n + i] += 1; b = 0.5 * b + x[n];"
+    loop = Loop("", f"real b = z; for (n in 1:3) {{ {body} }} target += b;")
+    for without in (NONE, *LEFT_OUT.values()):
+        with pytest.raises(PPLError, match="<string>:21:"):
+            posterior(loop.text, DATA, without).log_density(U)
+
+
 READS = (
     *("x[n]", "z", "t", "v[g[n]]", "s[g[n]]", "X[n, 1]", "c", "c", "a[n]", "a[n]", "n", "k[n]", "i", "0.5"),
     *("a[1]", "a[g[n]]"),  # seldom: these make the loop stay

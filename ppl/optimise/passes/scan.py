@@ -257,7 +257,7 @@ def follow(c: Lifting, b: Batch, r: Recurrence, scan: ir.Scan, moved: set[str]) 
 def statements_left(r: Recurrence, scan: ir.Scan, cheap: Callable[[ir.Stmt], bool]) -> Stmts:
     """The statements of the body that do more than move the state, with what is known of it put in.
 
-    A variable that is never read stays for its size, which may be wrong, where that is `cheap`.
+    A variable that is never read stays for its sizes and indices, which may be wrong, where that is `cheap`.
     """
     after = {s.next.name: ir.Var(a, s.next.type) for s, a in zip(r.states, scan.after, strict=True)}
     body: list[ir.Stmt] = []
@@ -272,13 +272,13 @@ def statements_left(r: Recurrence, scan: ir.Scan, cheap: Callable[[ir.Stmt], boo
     return backward_slice(
         body,
         (),
-        lambda s: not assigned_names((s,)) <= own or increments(s) or (has_sizes(s) and cheap(s)),
+        lambda s: not assigned_names((s,)) <= own or increments(s) or (is_checked(s) and cheap(s)),
     )
 
 
-def has_sizes(s: ir.Stmt) -> bool:
-    """Whether sizes are compared in it."""
-    return any(isinstance(n, ir.Assign) and n.shape for n in walk_statements(s))
+def is_checked(s: ir.Stmt) -> bool:
+    """Whether sizes are compared in it, or indices with sizes."""
+    return any(isinstance(n, ir.Update) or (isinstance(n, ir.Assign) and n.shape) for n in walk_statements(s))
 
 
 def increments(s: ir.Stmt) -> bool:
