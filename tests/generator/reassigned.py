@@ -1,6 +1,7 @@
 """Statements that assign again to a variable: between two reads, in a later iteration, before a loop ends."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from generator.parting import decided
@@ -415,9 +416,37 @@ def stopped(statements: Any, s: Scope, depth: int) -> Lines:
     return [*lines, *start, *loop(head, *made)] if outside else [*lines, *loop(head, *start, *made)]
 
 
+def states(statements: Any, s: Scope, depth: int) -> Lines:
+    """Loops that carry a number of parameters, one of data and an int, with sums of these."""
+    e, c, world = statements.e, statements.c, statements.world
+    read, lines = reader(statements, s)
+    size = e.some_size(s)
+    r, of_data, total, n, k = (world.fresh(letter) for letter in ("r", "s", "a", "n", "k"))
+    start, (outer, head) = value(statements, s), statements.loop_head(s)
+    inner, inner_head = statements.loop_head(outer)
+    inner.indices.setdefault(size, []).append(n)
+    first = e.index(inner, size)
+    inner.indices[size].append(k)
+    number = replace(statements, e=replace(e, free=False))
+    added = c.one([of_data, of_data, f"{of_data} * {n}", f"{n} * {k}", f"{k} * {value(number, inner)}"])
+    steps = [
+        f"{r} = 0.5 * {r} + {value(statements, inner)};",
+        f"{total} += {added};",
+        f"{of_data} = 0.3 * {of_data} + {value(number, inner)};",
+        f"{n} = {e.index(inner, size)};",
+    ]
+    if c.chance(0.4):
+        at = c.between(0, 3)
+        steps[at] = f"if ({c.one([test(statements, inner), f'{of_data} > 0.2', f'{n} > 1'])}) {steps[at]}"
+    body = [f"int {k} = {first};", *c.shuffled(steps)]
+    declared = [f"real {r} = {start};", f"real {of_data} = 0.25;", f"real {total} = 0;", f"int {n} = 1;"]
+    around = loop(head, *loop(inner_head, *body))
+    return [*lines, "{", *(f"  {line}" for line in (*declared, *around, read(f"{r} * {n} + {total}"))), "}"]
+
+
 REASSIGNED = (
     *((0.5, overlap), (0.4, steps), (0.6, entry_then_whole), (0.4, triangle), (0.4, bound), (0.4, copies)),
     *((0.5, term_then_set), (0.5, under_a_branch), (0.5, twice), (0.4, resized)),
-    *((0.4, iterated), (0.6, nested_local), (0.6, carried_row), (0.6, stopped)),
+    *((0.4, iterated), (0.6, nested_local), (0.6, carried_row), (0.6, stopped), (0.6, states)),
 )
 """Each with its weight among the statements."""
