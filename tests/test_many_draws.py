@@ -531,11 +531,11 @@ def test_what_leaves_room_for_a_batch_is_not_measured(of_rows, monkeypatch) -> N
     assert seen == [100, 100, 100] and not posterior.log_joint().bytes_of_points
 
 
-def test_thousands_of_scalars_are_computed_at_hundreds_of_draws_at_once() -> None:
+def test_thousands_of_scalars_are_computed_for_hundreds_of_draws_at_once() -> None:
     n = 3000
     program = f"parameters {{ {' '.join(f'real x{k};' for k in range(n))} }} model {{ x0 ~ normal(0, 1); }}"
     posterior = ppl.compile_model(program).condition({})
-    assert posterior.draws_at_once == 256
+    assert posterior.draws_at_once > 300
     us = np.random.default_rng(1).standard_normal((300, n))
     table = tabulate(posterior, us, seed=1)
     np.testing.assert_array_equal(table.rows, us)

@@ -51,11 +51,11 @@ class CostModel:
     points_share: int = 16
     """How many times larger than the largest array of a batch its points may be, which are read once each."""
 
-    of_draws: int = 1 << 18
-    """How many numbers the variables of all draws that are computed at once should have."""
+    of_draws: int = 1 << 20
+    """How many numbers the largest array of all draws that are computed at once should have."""
 
-    of_a_variable: int = 256
-    """How many of them each variable should have at least: thousands of scalars take a call each."""
+    of_variables: int = 1 << 23
+    """How many numbers the variables of all draws that are computed at once may have."""
 
     points_tried: int = 64
     """Points at which it is tried how many can be evaluated at once."""
@@ -457,8 +457,7 @@ class LogDensity:
             return 1
         variables = self.declared(include_tp=True, include_gq=True)
         columns = self.param_num(include_tp=True, include_gq=True)
-        numbers = max(COST.of_draws, COST.of_a_variable * len(variables))
-        draws = max(1, numbers // max(self.batch_width, columns))
+        draws = max(1, min(COST.of_draws // self.batch_width, COST.of_variables // max(1, columns)))
         other_lines = max(0, len(module.emitted.spans) - len(variables))
         of_a_draw = columns + other_lines * self.sizes.largest
         if draws * of_a_draw > ARRAY_SIZES.unchecked:

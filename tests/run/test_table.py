@@ -41,7 +41,7 @@ def test_one_seed_gives_the_same_numbers_and_another_seed_others():
 
 def test_a_table_of_many_blocks(monkeypatch):
     """The same columns however many rows are computed at once; no two blocks share random numbers."""
-    monkeypatch.setattr("ppl.density.log_density.COST", CostModel(of_draws=30))
+    monkeypatch.setattr("ppl.density.log_density.COST", CostModel(of_variables=30))
     posterior, us = posterior_of(DRAWS_RANDOM), np.zeros((95, 1))
     assert posterior.draws_at_once == 10
     rows = tabulate(posterior, us, seed=1).rows
