@@ -9,9 +9,9 @@ from scipy import stats
 
 from ppl.records import replace
 from tests.generator.predictions.__main__ import MOST
-from tests.generator.predictions.compare import Compared, compared, fitted
-from tests.generator.predictions.exact import Exact
-from tests.generator.predictions.models import Array, Regression, Rows, regression
+from tests.generator.predictions.compare import Compared, compared, fitted, mean_and_error
+from tests.generator.predictions.exact import Exact, predictor_law
+from tests.generator.predictions.models import MEANS, SDS, Array, Regression, Rows, regression
 
 MISSING, MEASURED = 16, 47
 """Numbers of models with such predictors, and with groups."""
@@ -94,3 +94,44 @@ def test_the_error_of_weights_is_that_of_a_normal_and_finite_for_an_outlier():
     ratio = once / np.sqrt(0.49 * twice) * np.exp(off**2 * (1 / twice - 1 / once))
     assert of_normals(y).weight_error(5, 10**6) == pytest.approx(1e-3 * np.sqrt(ratio - 1), rel=1e-3)
     assert 0.5 < of_normals(np.array([*y[:-1], 60.0])).weight_error(5, 1000) <= 1
+
+
+def of_prior(family: str, predictor: str, *free: str) -> tuple[Exact, Rows]:
+    """The law of a row given none, and that row, whose predictor is missing."""
+    shape = (2,) if predictor == "vector" else ()
+    none = Rows(np.ones(0, int), np.zeros((0, *shape)), np.zeros(0))
+    new = Rows(np.ones(1, int), np.full((1, *shape), np.nan), np.full(1, np.nan))
+    return Exact.of(Regression(family, predictor, 0, free, True, seen=none)), new
+
+
+@pytest.mark.parametrize(
+    ("family", "variance"),
+    [
+        ("normal", 0.7**2 + 1),
+        ("student_t", 0.7**2 * 5 / 3 + 1),
+        ("gamma", np.e**2 / 2.7 + np.e**2 - np.e),
+        ("bernoulli", 0.25),
+        ("poisson", np.e**0.5 + np.e**2 - np.e),
+        ("neg_binomial", np.e**0.5 + np.e**2 / 1.7 + np.e**2 - np.e),
+    ],
+)
+def test_the_error_of_a_mean_is_that_of_a_known_variance(family, variance):
+    """The linear predictor is normal(0, 1), its exponential lognormal."""
+    exact, new = of_prior(family, "none", "a")
+    assert exact.mean_error(new, 0, 10**8) == pytest.approx(1e-4 * np.sqrt(variance), rel=1e-3)
+
+
+def test_means_of_a_long_tail_are_within_their_errors():
+    """Poisson with a slope and a sum of predictors that are both normal: the variance is infinite.
+
+    A quarter of the means of independent draws are off by more than four errors of these draws.
+    """
+    exact, new = of_prior("poisson", "vector", "b")
+    rng, shape = np.random.default_rng(1), (300, 1000)
+    slope = rng.normal(MEANS["b"], SDS["b"], shape)
+    x = rng.normal(*predictor_law(exact.model, new.x[0]), shape)
+    y = rng.poisson(np.exp(exact.model.fixed["a"] + slope * x))
+    mean, error = exact.mean(new, 0), exact.mean_error(new, 0, 1000)
+    by_draws = [mean_and_error("mean of y", own, mean).errors_off for own in y]
+    assert np.mean(np.array(by_draws) > MOST) > 0.1
+    assert [own for own in y if mean_and_error("mean of y", own, mean, error).errors_off > MOST] == []

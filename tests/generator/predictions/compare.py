@@ -46,7 +46,7 @@ def compared(model: Regression, fit: ppl.Fit) -> Iterator[Compared]:
     draws = fit.predict(model.data(new))
     for n in np.flatnonzero(np.isnan(new.y)):
         y = draws["y"][:, n]
-        yield mean_and_error("mean of y", y, exact.mean(new, n))
+        yield mean_and_error("mean of y", y, exact.mean(new, n), exact.mean_error(new, n, len(y)))
         for share in (0.1, 0.5, 0.9):
             at = float(np.floor(np.quantile(y, share) * 100) / 100)
             yield mean_and_error(f"P(y <= {share} quantile)", (y <= at) * 1.0, exact.at_most(new, n, at))
@@ -60,9 +60,10 @@ def compared(model: Regression, fit: ppl.Fit) -> Iterator[Compared]:
         yield Compared("log evidence", fit.log_evidence.value, exact.log_evidence(), fit.log_evidence.se)
 
 
-def mean_and_error(kind: str, values: Array, exact: float) -> Compared:
+def mean_and_error(kind: str, values: Array, exact: float, error: float = 0.0) -> Compared:
+    """With the error of the draws, and the exact one at least: draws that miss a tail have a small spread."""
     spread = max(float(values.std()), np.sqrt(abs(exact * (1 - exact))) if kind.startswith("P") else 0.0)
-    return Compared(kind, float(values.mean()), exact, spread / np.sqrt(len(values)))
+    return Compared(kind, float(values.mean()), exact, max(spread / np.sqrt(len(values)), error))
 
 
 def scores(model: Regression, fit: ppl.Fit, exact: Exact) -> Iterator[Compared]:

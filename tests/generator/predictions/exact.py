@@ -57,6 +57,22 @@ def mean_of(family: str, eta: Array) -> Array:
     return np.exp(eta)
 
 
+def variance_of(family: str, mean: Array, s: Array) -> Array:
+    """Var(Y | mean, s)."""
+    match family:
+        case "normal":
+            return s**2 + 0 * mean
+        case "student_t":
+            return 5 / 3 * s**2 + 0 * mean
+        case "gamma":
+            return mean**2 / (2 + s)
+        case "bernoulli" | "binomial":
+            return mean * (1 - mean / (1 if family == "bernoulli" else 6))
+        case "poisson":
+            return mean
+    return mean + mean**2 / (1 + s)
+
+
 def at_most(family: str, y: float, eta: Array, s: Array) -> Array:
     """P(Y <= y | eta, s)."""
     match family:
@@ -234,6 +250,20 @@ class Exact:
     def mean(self, rows: Rows, n: int) -> float:
         eta, weights = self.eta(rows, n)
         return self.expected(rows, n, mean_of(self.model.family, eta), weights)
+
+    def mean_error(self, rows: Rows, n: int, draws: int) -> float:
+        """The root mean square error of the mean of draws of an outcome.
+
+        Of a log link the largest means are cut off at the root of the number of draws times the mean
+        (Ionides 2008), so that the error is finite where the outcome has no variance.
+        """
+        (eta, weights), family = self.eta(rows, n), self.model.family
+        of_outcome, mean = mean_of(family, eta), self.mean(rows, n)
+        if family in ("gamma", "poisson", "neg_binomial"):
+            of_outcome = np.minimum(of_outcome, np.sqrt(draws) * mean)
+        first = self.expected(rows, n, of_outcome, weights)
+        variance = variance_of(family, of_outcome, self.grid.at["s"]) + (of_outcome - first) ** 2
+        return float(np.sqrt(self.expected(rows, n, variance, weights) / draws + (mean - first) ** 2))
 
     def at_most(self, rows: Rows, n: int, y: float) -> float:
         eta, weights = self.eta(rows, n)
