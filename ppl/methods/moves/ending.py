@@ -59,6 +59,10 @@ class EndingLimits(NamedTuple):
     patience: float = 2.0
     """How many times as many moves as would do are made where an sd is not known well."""
 
+    moves_in_funnels: int = 100
+    """Moves that chains make at least in the coordinates of funnels that they did not begin in: they enter
+    the necks so slowly that the change from stage to stage is within its noise."""
+
     most_sd_error: float = 0.1
     """The standard error of an sd, as a share of it, from which on it is not: as where one chain stays in a
     tail."""
@@ -291,6 +295,8 @@ def until_stationary(
                 unsure = chains.mixing.sd_errors.max(initial=0.0) >= MOVES.most_sd_error
                 written = effective >= MOVES.fewest_effective  # fewer are to check draws by weights
                 until = sampler.moves * (MOVES.patience if unsure and written else 1.0)
+                if late:
+                    until = max(until, sampler.moves - sampler.straight_moves + MOVES.moves_in_funnels)
             if enough and sampler.moves >= until:
                 return chains
             if over or is_in_vain(chains, effective, most):

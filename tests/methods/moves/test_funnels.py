@@ -132,3 +132,44 @@ def test_the_mean_of_one_coordinate_bends_with_another(seed):
     assert found.u[:, 1].mean() == pytest.approx(1.0, abs=0.15)
     evidence = bridges_between_chains(Banana(), found, rng).evidence
     assert evidence.value == pytest.approx(np.log(2 * np.pi * 0.3), abs=0.02) and evidence.se < 0.01
+
+
+@dataclass(frozen=True)
+class SmallEffects(Target):
+    """Eight effects x ~ N(0, tau^2) with y ~ N(x, 1), and v = log tau of a half-normal tau."""
+
+    dim = 9
+    y = np.array([1.4, -0.9, 0.6, -0.3, 0.8, -1.6, 0.2, 0.1])
+
+    def log_densities(self, us):
+        v, x = us[:, 0], us[:, 1:]
+        tau = np.exp(v)
+        of_effects = -8 * v - 0.5 * ((x / tau[:, None]) ** 2).sum(axis=1)
+        return v - 0.5 * tau**2 + of_effects - 0.5 * ((x - self.y) ** 2).sum(axis=1)
+
+    def log_density_gradients(self, us):
+        v, x = us[:, 0], us[:, 1:]
+        squares = (x / np.exp(v)[:, None]) ** 2
+        by_v = 1 - np.exp(2 * v) - 8 + squares.sum(axis=1)
+        return self.log_densities(us), np.column_stack([by_v, self.y - x - x / np.exp(2 * v)[:, None]])
+
+    def share_below(self, tau):
+        """The mass where tau is smaller."""
+
+        def given(t):
+            return np.exp(-0.5 * t**2) * np.prod(stats.norm.pdf(self.y, 0, np.hypot(1, t)))
+
+        return integrate.quad(given, 0, tau)[0] / integrate.quad(given, 0, np.inf)[0]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_chains_that_begin_outside_a_neck_enter_it_before_they_end(seed):
+    target, rng = SmallEffects(), np.random.default_rng(seed)
+    starts = np.column_stack(
+        [0.2 * rng.standard_normal(128), target.y / 2 + 0.5 * rng.standard_normal((128, 8))]
+    )
+    chains = moved(target, starts, rng, 400_000, effective=500)
+    assert chains.stationary
+    for tau in (0.1, 0.3):
+        right = target.share_below(tau)
+        assert np.mean(chains.u[:, 0] < np.log(tau)) == pytest.approx(right, abs=0.4 * right)
