@@ -21,6 +21,7 @@ from ppl.posterior import Posterior
 from ppl.records import dataclass
 
 TIMES = (1, 2, 4)
+TWICE = (2, 4, 8)
 FEWEST = 4
 """Entries of a size before they are repeated, at least."""
 
@@ -66,14 +67,23 @@ def steeper_than_written(name: str, text: str, data: Mapping[str, Any]) -> list[
 
 
 def steeper_by(program: Repeatable, written: Repeatable, way: Mapping[str, int]) -> list[Growth]:
-    """The same for one size; nothing where data with more entries are no data of the program."""
+    """The same for one size; nothing where data with more entries are no data of the program.
+
+    Where another way is taken from some size on, a run may seem steeper: it is so at twice the sizes too.
+    """
     runs = {name: run for name, run in RUNS.items() if name != "condition"}
-    try:
-        as_written = growths_by(written, way, WRITTEN, TIMES)
-        found = growths_by(program, way, runs, TIMES)
-    except (PPLError, TooManyLines, ValueError):
-        return []
-    return [growth for growth in found if growth.breaks(allowed(growth.run, as_written))]
+    steeper = list[Growth]()
+    for times in (TIMES, TWICE):
+        try:
+            as_written = growths_by(written, way, WRITTEN, times)
+            found = growths_by(program, way, runs, times)
+        except (PPLError, TooManyLines, ValueError):
+            return steeper
+        steeper = [growth for growth in found if growth.breaks(allowed(growth.run, as_written))]
+        runs = {growth.run: runs[growth.run] for growth in steeper}
+        if not runs:
+            break
+    return steeper
 
 
 def allowed(run: str, as_written: list[Growth]) -> float:
