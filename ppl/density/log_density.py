@@ -457,7 +457,7 @@ class LogDensity:
             return 1
         variables = self.declared(include_tp=True, include_gq=True)
         columns = self.param_num(include_tp=True, include_gq=True)
-        draws = max(1, min(COST.of_draws // self.batch_width, COST.of_variables // max(1, columns)))
+        draws = min(COST.of_draws // self.batch_width, COST.of_variables // max(1, columns))
         other_lines = max(0, len(module.emitted.spans) - len(variables))
         of_a_draw = columns + other_lines * self.sizes.largest
         if draws * of_a_draw > ARRAY_SIZES.unchecked:

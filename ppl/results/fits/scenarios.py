@@ -181,9 +181,10 @@ def held_by(rows: NewRows, names: Sequence[str], of_fit: bool) -> frozenset[str]
     by_row = {d.name: d for d in rows.program.parameters if rows.by_row(d)}
     every = frozenset(rows.modelled) | by_row.keys()
     terms = [*dependents(rows.factors)]
-    below = {name: descendants(rows.factors, terms, [name]) for name in every | {*names}}
-    measured = [name for name in names if not below[name] & {*rows.modelled}]
-    start = {*names, *(name for name in every if below[name] & {*measured})}
+    measured = {name for name in names if not descendants(rows.factors, terms, [name]) & {*rows.modelled}}
+    start = {*names}
+    if measured:
+        start |= {name for name in every if descendants(rows.factors, terms, [name]) & measured}
     start |= {name for name, d in by_row.items() if not of_fit or is_discrete(d)}
     return every - start - descendants(rows.factors, terms, start)
 
