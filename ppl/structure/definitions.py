@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ppl.kernel.language import ast
 from ppl.kernel.language.facts import Facts
 from ppl.kernel.language.scope import BlockName, Symbol
-from ppl.kernel.language.walk import children, heads, parts, variables
+from ppl.kernel.language.walk import children, heads, parts, variables, walk
 from ppl.records import dataclass
 from ppl.types import INT
 
@@ -100,3 +100,13 @@ def symbols_read(e: ast.Expr, facts: Facts) -> set[Symbol]:
 def symbols_in(node: ast.Node | Sequence[ast.Node], facts: Facts) -> set[Symbol]:
     """The variables that are mentioned."""
     return {facts.symbols[v] for v in variables(node) if v in facts.symbols}
+
+
+def leaving(s: ast.Statement) -> Iterator[ast.If]:
+    """The branches inside a statement that leave an iteration of a loop around it."""
+    match s:
+        case ast.If() if any(isinstance(n, ast.Break | ast.Continue) for n in walk(s)):
+            yield s
+        case ast.Block(statements=body) | ast.Profile(statements=body):
+            for each in body:
+                yield from leaving(each)

@@ -15,6 +15,7 @@ from ppl.kernel.language.walk import statements as statements_in
 from ppl.programs.fresh_names import FreshNames
 from ppl.programs.rewriting import Stmts, code, copied, expr, indexed, rewrite, variable
 from ppl.records import replace
+from ppl.structure.definitions import leaving
 from ppl.structure.factors import Factors
 from ppl.structure.forward.draw_statements import Drawing, drawn, root
 from ppl.structure.refused import not_simulated as refused
@@ -108,13 +109,23 @@ def _refuse_twice(
 
 def _refuse_own_conditions(body: Sequence[ast.Statement]) -> None:
     """Refuse a distribution under a condition on the value itself, as of positive counts in a hurdle."""
+    for condition, decided in _decided(body):
+        read = {expression(n) for n in walk(condition) if isinstance(n, ast.Variable | ast.Indexed)}
+        for t in statements_in(decided):
+            if isinstance(t, ast.Tilde) and expression(t.left) in read:
+                why = f"whether `{expression(t.left)}` has this distribution depends on its own value"
+                raise refused(why, t.span)
+
+
+def _decided(body: Sequence[ast.Statement]) -> Iterator[tuple[ast.Expr, Sequence[ast.Statement]]]:
+    """Conditions with the statements that they decide about, also those below an `if (...) continue;`."""
     for s in statements_in(body):
-        if isinstance(s, ast.If):
-            read = {expression(n) for n in walk(s.condition) if isinstance(n, ast.Variable | ast.Indexed)}
-            for t in statements_in([s]):
-                if isinstance(t, ast.Tilde) and expression(t.left) in read:
-                    why = f"whether `{expression(t.left)}` has this distribution depends on its own value"
-                    raise refused(why, t.span)
+        match s:
+            case ast.If(condition=condition):
+                yield condition, [s]
+            case ast.Block(statements=inside) | ast.Profile(statements=inside):
+                for k, each in enumerate(inside):
+                    yield from ((branch.condition, inside[k + 1 :]) for branch in leaving(each))
 
 
 def _refuse_data(program: ast.Program, simulated: set[str]) -> None:

@@ -3,7 +3,7 @@
 Gelman et al. (2013), "Bayesian Data Analysis", section 6.3 (posterior predictive checks).
 """
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from functools import reduce
 from typing import NamedTuple, cast
@@ -11,7 +11,7 @@ from typing import NamedTuple, cast
 from ppl.kernel.language import ast
 from ppl.kernel.language.calls import left_and_args
 from ppl.kernel.language.scope import BlockName, Symbol
-from ppl.kernel.language.walk import variables
+from ppl.kernel.language.walk import parts, variables
 from ppl.programs.entries import AXES, DensityEntries, DistributedEntry, between, own_axes_of
 from ppl.programs.fresh_names import FreshNames
 from ppl.programs.rewriting import Stmts, code, expr, indexed, integer, mentions, one, rewrite, text_of
@@ -115,7 +115,8 @@ class DrawingReader(TermReader):
             raise undrawn(f"`{text}` has two densities, whose product cannot be simulated", s.span)
         self.lefts.add(text)
         entry = Place(target.name) if d.heads else target
-        if any(self.reads_entry(b.condition, entry, around, set()) for b in around.branches):
+        is_own = any(self.reads_entry(b.condition, entry, around, set()) for b in around.branches)
+        if is_own or self.is_chosen_by_data(target, around):
             raise undrawn(f"whether `{text}` has this distribution depends on its own value", s.span)
         return self.draw(target, d, s, around)
 
@@ -138,6 +139,13 @@ class DrawingReader(TermReader):
                 if any(self.reads_entry(v, place, around, seen | {symbol}) for v in values):
                     return True
         return False
+
+    def is_chosen_by_data(self, place: Place, around: Around) -> bool:
+        """Whether the values of a variable tell which of them are drawn: `y[pos]` with `pos` where y > 0."""
+        bounds = [n for n in around.loops if isinstance(n, ast.For)]
+        chosen = self.factors.computed_of((*place.at, *(e for n in bounds for e in (n.lower, n.upper))))
+        every = without_sizes(chosen)
+        return any(isinstance(n, ast.Variable) and n.name == place.name for n in every)
 
     def data_entry(self, d: DistributedEntry, s: ast.Tilde | ast.Call) -> Place:
         """The entry of data that a density is of; ModelError where it is of none."""
@@ -199,6 +207,14 @@ class DrawingReader(TermReader):
     def follows(self, symbol: Symbol, name: str) -> bool:
         """Whether values of data are known before `name` is drawn, or are seen to be unknown there."""
         return False
+
+
+def without_sizes(nodes: Iterable[ast.Node]) -> Iterator[ast.Node]:
+    """All that these are made of, but for what sizes are of."""
+    for n in nodes:
+        if not (isinstance(n, ast.Call) and n.name in SIZES):
+            yield n
+            yield from without_sizes(parts(n))
 
 
 class Mixture(NamedTuple):

@@ -22,7 +22,7 @@ from ppl.programs.fresh_names import FreshNames
 from ppl.programs.rewriting import Stmts, expr, integer, loops, substituted, text_of, variable, with_blocks
 from ppl.records import dataclass, replace
 from ppl.source import Span
-from ppl.structure.definitions import SIZES, AstLoop, Definition, Exprs, readings
+from ppl.structure.definitions import SIZES, AstLoop, Definition, Exprs, leaving, readings
 from ppl.structure.factors import Factors
 from ppl.structure.places import NoPlace, Place, in_common
 from ppl.structure.refused import unread
@@ -137,7 +137,12 @@ class TermReader(ABC):
         return self.factors.facts
 
     def body(self, statements: Sequence[ast.Statement], around: Around) -> Stmts:
-        return tuple(out for s in statements for out in self.statement(s, around))
+        """Statements below an `if (...) continue;` depend on its condition, as if in its other branch."""
+        out: list[ast.Statement] = []
+        for s in statements:
+            out += self.statement(s, around)
+            around = replace(around, branches=(*around.branches, *leaving(s)))
+        return tuple(out)
 
     def statement(self, s: ast.Statement, around: Around) -> Stmts:
         match s:

@@ -194,6 +194,13 @@ def test_discrete_parameters_say_the_component():
         ("array[N] int low; for (j in 1:N) low[j] = y[j] < 0; "
          "for (i in 1:N) if (low[i]) y[i] ~ normal(m, s);",
          "depends on its own value"),
+        ("for (i in 1:N) { if (y[i] < 0) continue; y[i] ~ normal(m, s); }", "depends on its own"),
+        ("for (i in 1:N) { { if (y[i] < 0) break; } y[i] ~ normal(m, s); }", "depends on its own"),
+        ("int n = 0; array[N] int at; for (i in 1:N) if (y[i] > 0) { n += 1; at[n] = i; } "
+         "y[at[:n]] ~ normal(m, s);",
+         "depends on its own"),
+        ("int n = 0; for (i in 1:N) n += y[i] > 0; for (i in 1:n) y[i] ~ normal(m, s);",
+         "depends on its own"),
         ("y ~ own(m);", "there is no own_rng"),
         ("m ~ normal(2, 1);", "no statement draws data"),
     ],
