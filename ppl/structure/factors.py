@@ -11,6 +11,7 @@ from ppl.kernel.language.declarations import SQUARE
 from ppl.kernel.language.facts import Facts
 from ppl.kernel.language.scope import Symbol
 from ppl.kernel.language.walk import walk
+from ppl.programs.rewriting import text_of
 from ppl.records import dataclass
 from ppl.structure.definitions import (
     Definition,
@@ -122,6 +123,12 @@ class Factors:
         """The data variables that some density is of, in order of declaration."""
         names = {name for name, _ in self.densities}
         return {name: d for name, d in self.data.items() if name in names}.keys()
+
+    @cached_property
+    def rows(self) -> frozenset[str]:
+        """The sizes of outcomes along rows, as text."""
+        sizes = (self.sizes[name] for name in self.outcomes)
+        return frozenset(text_of(own[0]) for own in sizes if own)
 
     @cached_property
     def functions(self) -> dict[str, ast.FunctionDef]:

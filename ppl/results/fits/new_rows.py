@@ -15,18 +15,22 @@ from ppl.data.shares import Share
 from ppl.density.compiled_program import as_declared
 from ppl.density.log_density import LogDensity
 from ppl.density.missing import filled
-from ppl.errors import DataError, InferenceError
+from ppl.errors import DataError, InferenceError, PPLError
 from ppl.floats import Floats
 from ppl.kernel.ir import nodes as ir
 from ppl.kernel.language import ast
+from ppl.kernel.language.walk import walk
 from ppl.optimise.forms import ARRAYS
+from ppl.programs.rewriting import text_of
 from ppl.records import dataclass, replace
 from ppl.results.fits.by_row import arrays_of
 from ppl.results.fits.tied_draws import RowsInPart, TiedColumns, given_draws, given_tied, posterior_of
 from ppl.results.report.style import TableStyle
 from ppl.run.table import Table, tabulate
 from ppl.structure.observed.conditioned import ConditionedData as GivenNames
+from ppl.structure.observed.fixed import with_fixed_in_data
 from ppl.structure.observed.new_rows import NewRows, Predicting
+from ppl.structure.refused import unpredicted
 
 GivenEntries = Mapping[str, NDArray[np.bool_]]
 """Of modelled data that new rows hold, which entries are given."""
@@ -224,7 +228,8 @@ def conditioned_on(
     kept: frozenset[str] = frozenset(),
 ) -> Conditioned:
     """The program for new rows, given the values that they hold of modelled data but those to `replicate`."""
-    factors = posterior.model.compilation.factors
+    missing = {c.name for c in posterior.model.completions}
+    factors = with_fixed_in_data(posterior.model.compilation.factors, missing)
     values = coded_as_at_the_fit(posterior, data)
     every = NewRows(factors)
     require_modelled(replicate, every.modelled)
@@ -337,8 +342,45 @@ def groups_in(posterior: LogDensity, values: Mapping[str, Any]) -> dict[str, int
 def values_of_fit(posterior: LogDensity, rows: NewRows) -> dict[str, Any]:
     """Values that stay as at the fit: those of all its rows, and those that depend on its outcomes."""
     fixing, _ = rows.fixing
-    values = {name: posterior.d.of(name) for name in rows.transformed[1]}
+    own = posterior.d
+    if rows.transformed[1] - posterior.model.compilation.factors.data.keys():
+        own = posterior_of(posterior, rows.computing_all_data, posterior.data).d
+    values = {name: own.of(name) for name in rows.transformed[1]}
     if fixing.values:
         recorded = posterior_of(posterior, rows.recording, posterior.data)
         values |= {name: recorded.d.of(name) for name in fixing.values}
+    refuse_of_other_rows(posterior, rows, values)
     return values
+
+
+def refuse_of_other_rows(posterior: LogDensity, rows: NewRows, fixed: Mapping[str, Any]) -> None:
+    """ModelError where transformed data of a row are others without the rows below it.
+
+    Those of earlier rows, as of a series, are computed in new rows too.
+    """
+    body = rows.fixing[1][1]
+    if not rows.computed or any(isinstance(n, ast.Call) and n.name.endswith("_rng") for n in walk(body)):
+        return
+    program = rows.computing_data({name: np.shape(value) for name, value in fixed.items()})
+    names = [d.name for d in program.data]
+    data = {name: fixed[name] if name in fixed else posterior.d.of(name) for name in names}
+    model: Any = posterior.model.of_program(program, missing=frozenset())
+    whole = model.condition(data).d
+    sizes = {name: [*map(text_of, rows.factors.sizes[name])] for name in {*data, *rows.computed} - {*fixed}}
+    for size in rows.rows & data.keys():
+
+        def first(name: str, x: Any, n: int, size: str = size) -> Any:
+            for axis, each in enumerate(sizes.get(name, ())):
+                x = np.take(x, range(n), axis) if each == size else x
+            return x
+
+        for n in {1, int(data[size]) // 2} - {0, int(data[size])}:
+            few = {name: first(name, x, n) for name, x in data.items()}
+            try:
+                alone = model.condition({**few, size: n}).d
+            except PPLError:  # fewer rows may not fit the declarations
+                continue
+            for name, d in rows.computed.items():
+                both = alone.of(name), first(name, whole.of(name), n)
+                if sizes[name].count(size) < 2 and not np.allclose(*both, equal_nan=True):
+                    raise unpredicted(f"transformed data compute `{name}` of all rows", d.span)

@@ -265,9 +265,8 @@ class VariablesOfDraws(api.Members, ABC):
         omitted variables keep their values from the fit. Parameters are those of the fit; `update` changes
         them. If a number of groups is larger than at the fit, entries of new groups are drawn from their
         prior given each draw of the others. If it is omitted, it is the largest index in the new data, or
-        that of the fit if larger. In transformed data, means and deviations of all rows, `mean(x)`, and
-        values that depend on the outcomes keep their values from the fit. Entries without a statement are
-        nan.
+        that of the fit if larger. Means and deviations of all rows of data, `mean(x)`, and transformed data
+        that depend on the outcomes keep their values from the fit. Entries without a statement are nan.
 
         For a DataFrame of pandas or polars it returns a DataFrame: the mean, 5% and 95% of each variable that
         is drawn for each row, in columns `y`, `y.5%`, `y.95%`; of another `interval` or with `hdi` as in

@@ -18,7 +18,7 @@ from ppl.structure.discrete.normal import normalised_in
 from ppl.structure.factors import Factors
 from ppl.structure.observed.densities import log_density
 from ppl.structure.observed.outcome_names import JOINED
-from ppl.structure.observed.quantities import ByData, with_quantities
+from ppl.structure.observed.quantities import ByData, declaration, with_quantities
 from ppl.structure.observed.terms import Around, Observed, TermReader, summands
 from ppl.structure.places import Place, in_common
 from ppl.structure.refused import unread
@@ -217,13 +217,3 @@ def log_lik_of(factors: Factors, draws_back: bool = False) -> ByData:
     bare = program if draws_back else replace(program, model=())
     computed = with_quantities(bare, summed.declared, quantities.values(), summed.body)
     return ByData(computed, quantities, summed.tied, omitted)
-
-
-def declaration(name: str, sizes: Exprs, span: Span) -> ast.Statement:
-    """A real, a vector or an array of reals, of zeros."""
-    parts = {f"n{k}": n for k, n in enumerate(sizes)}
-    part_list = ", ".join(parts)
-    texts = ("real v = 0;", "vector[n0] v = rep_vector(0, n0);")
-    text = (*texts, f"array[{part_list}] real v = rep_array(0.0, {part_list});")[min(len(sizes), 2)]
-    (statement,) = code(text, span, v=name, **parts)
-    return statement

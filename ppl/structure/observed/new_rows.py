@@ -7,10 +7,11 @@ from typing import Any
 from ppl.errors import ModelError
 from ppl.kernel.language import ast
 from ppl.kernel.language.facts import Facts
-from ppl.kernel.language.walk import variables
+from ppl.kernel.language.walk import variables, walk
 from ppl.programs.fresh_names import FreshNames
 from ppl.programs.rewriting import (
     Stmts,
+    assigned,
     code,
     copied,
     indexed,
@@ -108,11 +109,10 @@ class NewRows:
         """Of these, those that new rows do not hold, or hold in part."""
         return frozenset(self.modelled) - self.given.wholly
 
-    @cached_property
+    @property
     def rows(self) -> frozenset[str]:
         """The sizes of modelled data along rows, as text."""
-        sizes = (self.factors.sizes[name] for name in self.modelled)
-        return frozenset(text_of(own[0]) for own in sizes if own)
+        return self.factors.rows
 
     @cached_property
     def names(self) -> FreshNames:
@@ -158,7 +158,7 @@ class NewRows:
                 why = f"transformed data compute `{name}`, by row, of data that the new rows do not hold"
                 todo = "in transformed parameters or in the model, where it follows the draws"
                 raise unpredicted(why, d.span, f"Compute `{name}` {todo}.")
-        return kept, gone
+        return kept, gone & self.factors.data.keys()
 
     def along_rows(self, d: ast.Declaration) -> bool:
         return any(text_of(e) in self.rows for e in ast.all_sizes(d.type))
@@ -167,7 +167,7 @@ class NewRows:
     def fixing(self) -> tuple[Fixing, Pair]:
         """Transformed data whose values of all rows are those of the fit."""
         refuse_of_each_other(self.transformed[0], self.factors.facts)
-        fixing = Fixing(self.factors.facts, self.rows, self.names)
+        fixing = Fixing(self.factors.facts, self.rows, self.factors.sizes, self.names)
         return fixing, fixing.body(self.transformed[0])
 
     @property
@@ -183,7 +183,39 @@ class NewRows:
         own = ast.Program(span, self.program.functions, data, (*declared, *recording))
         return copied(own)
 
+    @property
+    def computed(self) -> dict[str, ast.Declaration]:
+        """The transformed data that new rows compute: those along rows, and sums over rows that are read."""
+        body, read = self.fixing[1][1], {v.name for v in variables(self.computing)}
+        declared = {s.name: s for s in body if isinstance(s, ast.Declaration)}
+        sums = {
+            v for n in walk(body) if isinstance(n, ast.Assignment) and n.op != "=" for v in assigned(n.target)
+        }
+
+        def is_compared(d: ast.Declaration) -> bool:
+            is_real = isinstance(d.type, ast.SizedType) and d.type.keyword != "int"
+            return is_real and d.name in read and (d.name in sums or not self.factors.sizes[d.name])
+
+        return {name: d for name, d in declared.items() if self.along_rows(d) or is_compared(d)}
+
+    @property
+    def computing(self) -> Stmts:
+        """Transformed parameters, and the model block less priors."""
+        return (*self.program.transformed_parameters, *self.model({}))
+
     # --- With what the fit says ---
+
+    def computing_data(self, values: Shapes) -> ast.Program:
+        """The program that computes transformed data."""
+        given = self.given_data(values)
+        read = {d.name for d in self.data_read_by(given.transformed_data)} | values.keys()
+        return copied(replace(given, data=tuple(d for d in given.data if d.name in read)))
+
+    @property
+    def computing_all_data(self) -> ast.Program:
+        """The program that computes transformed data of the fit."""
+        p = self.program
+        return copied(ast.Program(p.span, p.functions, p.data, p.transformed_data))
 
     def given_data(self, values: Shapes) -> ast.Program:
         """The functions and data, with declarations of what the fit gives, of these shapes."""

@@ -7,6 +7,7 @@ from ppl.kernel.language import ast
 from ppl.programs.rewriting import Stmts, code, copied
 from ppl.records import dataclass, field, replace
 from ppl.source import Span
+from ppl.structure.definitions import Exprs
 from ppl.structure.discrete.live import live
 
 
@@ -31,3 +32,13 @@ def with_quantities(
     read = tuple(s for name in names for s in code("target += v;", program.span, v=name))
     block = ast.Block(program.span, (*locals, *live(body, read)))
     return copied(replace(program, generated_quantities=(*declared, block)))
+
+
+def declaration(name: str, sizes: Exprs, span: Span) -> ast.Statement:
+    """A real, a vector or an array of reals, of zeros."""
+    parts = {f"n{k}": n for k, n in enumerate(sizes)}
+    part_list = ", ".join(parts)
+    texts = ("real v = 0;", "vector[n0] v = rep_vector(0, n0);")
+    text = (*texts, f"array[{part_list}] real v = rep_array(0.0, {part_list});")[min(len(sizes), 2)]
+    (statement,) = code(text, span, v=name, **parts)
+    return statement

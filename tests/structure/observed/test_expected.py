@@ -160,6 +160,18 @@ def test_the_picture_of_effects_has_means_and_shares_of_similar_rows(fit):
     assert [tick.get_text() for tick in levels.get_xticklabels()] == ["Bath", "Hull", "York"]
 
 
+def test_contrasts_keep_a_mean_in_the_model():
+    program = (
+        "data { int N; vector[N] x, y; } parameters { real b; } model { y ~ normal(b * (x - mean(x)), 1); }"
+    )
+    data = {"N": 3, "x": [1.0, 2, 6], "y": [0.0, 1, 5]}
+    fit = ppl.compile_model(program).condition(data).variational(seed=1, algorithm="laplace")
+    found = fit.contrast({"x": [0, 2]})["difference_y"]
+    assert found[:, 0] == pytest.approx(2 * fit.stan_variable("b"))
+    grid = fit.effects("x").expected["y"]
+    assert grid == pytest.approx(fit.stan_variable("b")[:, None] * [-2, -1, 3])
+
+
 def test_contrasts_compare_averages_over_the_rows_of_the_fit(fit):
     found = fit.contrast({"sex": ["F", "M"]})
     assert list(found) == ["difference_y", "ratio_y", "odds_ratio_y", "difference_visits", "ratio_visits"]

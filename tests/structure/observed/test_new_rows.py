@@ -39,6 +39,88 @@ def test_transformed_data_are_those_of_the_fit():
     assert found["y"] == pytest.approx(np.array([[2.5, 2.5 + 2 + 10 + 2]] * 2), abs=1e-4)
 
 
+OF_ROWS = """
+functions {
+  vector centred(vector v) { return v - mean(v); }
+  vector logs(vector v) { return log(v); }
+}
+data { int N; vector[N] x; matrix[N, 3] X; array[N] int<lower=1, upper=2> g; vector[N] y; }
+transformed data { BEFORE }
+parameters { real b; }
+transformed parameters { vector[N] mu; { LATER mu = b * VALUE; } }
+model { b ~ normal(0, 1); y ~ normal(mu, 1); }
+"""
+ROWS = {
+    "x": np.array([1.0, 2, 4, 9, 5, 7]),
+    "X": np.array([[1.0, 2, 4], [3, 1, 9], [5, 5, 2], [2, 7, 8], [4, 4, 1], [9, 1, 3]]),
+    "g": np.array([1, 2, 1, 2, 2, 1]),
+}
+
+
+def of_rows(before, later, value):
+    """Expected values of the rows of a fit, and of some of them as new rows."""
+    program = OF_ROWS.replace("BEFORE", before).replace("LATER", later).replace("VALUE", value)
+    posterior = ppl.compile_model(program).condition({"N": 6, **ROWS, "y": [0.0] * 6})
+    some = {name: x[[3, 0, 4]] for name, x in ROWS.items()}
+    alone = predicted(posterior, np.ones((1, 1)), {"N": 3, **some}, 1, means=True)["y"]
+    return predicted(posterior, np.ones((1, 1)), {"N": 6, **ROWS}, 1, means=True)["y"][0, [3, 0, 4]], alone[0]
+
+
+@pytest.mark.parametrize(
+    ("before", "later", "value"),
+    [
+        ("", "", "(x - mean(x))"),
+        ("", "", "(x - sum(x) / N)"),
+        ("", "", "(x - sum(x) / num_elements(x))"),
+        ("", "", "logs(x)"),
+        ("", "real m = mean(x); real s = sd(x);", "((x - m) / s)"),
+        ("", "vector[N] l = log(x); real m = mean(l);", "(l - m)"),
+        ("", "vector[N] c = 0 * x; for (k in 1:3) { vector[N] v = X[, k]; c += v - mean(v); }", "c"),
+        ("", "vector[N] c; for (n in 1:N) c[n] = X[n, 1] - mean(X[, 1]) + mean(X[n]);", "c"),
+        ("", "vector[N] c; for (n in 1:N) { row_vector[3] r = X[n]; c[n] = mean(r); }", "c"),
+        ("", "vector[N] c; for (n in 1:N) { if (x[n] > mean(x)) c[n] = 1; else c[n] = 0; }", "c"),
+        ("vector[N] c; for (n in 1:N) { row_vector[3] r = X[n]; c[n] = mean(r); }", "", "c"),
+        ("vector[N] c; for (n in 1:rows(X)) c[n] = mean(X[n]);", "", "c"),
+        ("vector[N] c; for (n in 1:N) { int i = n; c[n] = sum(X[i]); }", "", "c"),
+        ("matrix[N, 3] C; for (k in 1:3) { vector[N] v = X[, k]; C[, k] = v - mean(v); }", "", "C[, 2]"),
+        ("matrix[N, 3] C; for (k in 1:cols(X)) C[, k] = X[, k] - mean(X[, k]);", "", "C[, 2]"),
+        ("vector[N] c = x; if (N > 0) { c = x - mean(x); }", "", "c"),
+        ("vector[N] c; for (n in 1:N) { if (x[n] > mean(x)) c[n] = 1; else c[n] = 0; }", "", "c"),
+        ("vector[N] c = x - sum(x) / N;", "", "c"),
+        ("{ int k = 0; k += 1; } vector[N] c = logs(x);", "", "c"),
+    ],
+)  # fmt: skip
+def test_values_of_all_rows_are_those_of_the_fit(before, later, value):
+    whole, alone = of_rows(before, later, value)
+    assert alone == pytest.approx(whole, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("before", "later", "value"),
+    [
+        ("vector[N] c = centred(x);", "", "c"),
+        ("vector[N] c = softmax(x);", "", "c"),
+        ("vector[N] c = x / N;", "", "c"),
+        ("vector[N] c = x - log_sum_exp(x);", "", "c"),
+        ("real m = 0; for (n in 1:N) m += x[n]; m /= N;", "", "(x - m)"),
+        ("vector[2] m = [0, 0]'; for (n in 1:N) m[g[n]] += x[n] / 3; vector[N] c = x - m[g];", "", "c"),
+        ("vector[2] m = [0, 0]'; for (n in 1:N) m[g[n]] += x[n] / 3;", "", "(x - m[g])"),
+        ("", "", "centred(x)"),
+        ("", "vector[N] l; for (n in 1:N) l[n] = log(x[n]); real m = mean(l);", "(l - m)"),
+    ],
+)  # fmt: skip
+def test_values_of_all_rows_without_a_counterpart_are_refused(before, later, value):
+    with pytest.raises(ModelError, match="all rows") as caught:
+        of_rows(before, later, value)
+    assert caught.value.code == "PPL981"
+
+
+def test_series_in_transformed_data_are_those_of_the_new_rows():
+    before = "vector[N] c = cumulative_sum(x); for (n in 2:N) c[n] += 0.5 * c[n - 1];"
+    whole, alone = of_rows(before, "", "c")
+    assert alone[0] == 9 and whole[0] > 9
+
+
 GROUPS = """
 data { int N; int J; array[N] int<lower=1, upper=J> g; vector[N] x; vector[N] y; }
 parameters {
