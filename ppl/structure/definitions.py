@@ -110,3 +110,11 @@ def leaving(s: ast.Statement) -> Iterator[ast.If]:
         case ast.Block(statements=body) | ast.Profile(statements=body):
             for each in body:
                 yield from leaving(each)
+
+
+def name_of(left: ast.Expr) -> str:
+    """The variable of which a density is, or of entries of which."""
+    base = root(left)
+    if isinstance(base, ast.Call) and base.args:
+        base = root(base.args[0])
+    return base.name if isinstance(base, ast.Variable) else ""

@@ -53,6 +53,7 @@ class Conditioned(RowsInPart):
 
         Variables that are `scored` are not conditioned on.
         """
+        refuse_moved_effects(self, us[:3])
         own = self.predicting
         kept = self.new_rows.kept & self.new_rows.held.keys()
         if imputed := [c for c in self.posterior.model.completions if c.name in kept and not c.discrete]:
@@ -68,6 +69,12 @@ class Conditioned(RowsInPart):
             return first
         tied = own.dependence.tied(varied - {*scored}, {*scored})
         return given_tied(self, us, seed, tied, (first.table, second.table))
+
+    def densities(self, us: Floats) -> dict[str, Floats]:
+        """The log densities of what is given, by row, by variable."""
+        program, names = self.predicting, self.predicting.log_lik
+        columns = TiedColumns(self.tabulated(program.computing([*names.values()]), us, 1), program)
+        return {name: columns.log_lik(name) for name in names}
 
     def tabulated(self, program: ast.Program, us: Floats, seed: int) -> Table:
         """All columns of the program at `us`; what was missing at the fit stands last there."""
@@ -87,6 +94,42 @@ class Conditioned(RowsInPart):
         """A variable that is drawn given values of itself; "" for none."""
         own = self.predicting
         return next((name for name in own.drawn if name in own.dependence.priors.get(name, ())), "")
+
+
+def refuse_moved_effects(rows: Conditioned, us: Floats) -> None:
+    """ModelError where new groups change what those of the fit add, as in `z - mean(z)`.
+
+    The densities of the rows of the fit are compared at some draws, with its groups and with the new ones.
+    """
+    posterior, own = rows.posterior, rows.new_rows
+    _, old, new = rows.shapes
+    grown = [d for d in own.continuous if not own.by_row(d) and any(np.greater(new[d.name], old[d.name]))]
+    if not grown or posterior.model.completions or posterior.model.discrete:
+        return
+    by_row = frozenset(d.name for d in own.program.parameters if own.along_rows(d))
+    data = {d.name: posterior.d.of(d.name) for d in posterior.model.compilation.factors.program.data}
+    more = {
+        name: x if name in own.rows or own.along_rows(own.factors.data[name]) else among(x, rows.values[name])
+        for name, x in data.items()
+    }
+    try:
+        each = [conditioned_on(posterior, values, kept=by_row).densities(us) for values in (data, more)]
+    except PPLError:  # they are not read, or not computed
+        return
+    if any(not np.allclose(x, each[1][name], equal_nan=True) for name, x in each[0].items()):
+        why = f"new groups change what `{grown[0].name}` adds to rows of groups of the fit"
+        todo = "Compute the effect of a group of its own entry alone; a mean of all groups is a parameter."
+        raise unpredicted(why, grown[0].name_span, todo)
+
+
+def among(old: Any, new: Any) -> Any:
+    """New data of groups, with those of the fit in their places."""
+    if np.shape(old) == np.shape(new):
+        return new if not np.shape(old) else old
+    whole = np.array(new)
+    part = tuple(slice(0, min(pair)) for pair in zip(np.shape(old), whole.shape, strict=True))
+    whole[part] = np.asarray(old)[part]
+    return whole
 
 
 def varies(name: str, first: TiedColumns, second: TiedColumns) -> bool:

@@ -15,7 +15,7 @@ from ppl.kernel.language.walk import statements as statements_in
 from ppl.programs.fresh_names import FreshNames
 from ppl.programs.rewriting import Stmts, code, copied, expr, indexed, rewrite, variable
 from ppl.records import replace
-from ppl.structure.definitions import leaving
+from ppl.structure.definitions import leaving, name_of
 from ppl.structure.factors import Factors
 from ppl.structure.forward.draw_statements import Drawing, drawn, root
 from ppl.structure.refused import not_simulated as refused
@@ -213,8 +213,7 @@ def _sets(s: ast.Statement) -> set[str]:
     for n in statements_in([s]):
         match n:
             case ast.Tilde(left=left):
-                variable = root(left)
-                assigned |= {variable.name} if variable else set()
+                assigned |= {name_of(left)} - {""}
             case ast.Assignment(target=target):
                 assigned |= {v.name for v in assigned_variables(target)}
             case ast.Declaration(name=name):

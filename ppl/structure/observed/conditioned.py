@@ -14,7 +14,6 @@ from ppl.structure.discrete.normal import normalised_in
 from ppl.structure.observed.densities import log_density
 from ppl.structure.observed.effects import EffectsReader
 from ppl.structure.observed.log_lik import RowReader
-from ppl.structure.observed.partial_normal import PartialNormal
 from ppl.structure.observed.predictive import two_parts
 from ppl.structure.observed.terms import Around, TermReader
 from ppl.structure.places import Place
@@ -49,7 +48,6 @@ class ConditionedReader(EffectsReader, RowReader):
 
     given: ConditionedData = field(default_factory=ConditionedData)
     flags: Mapping[str, str] = field(default_factory=dict)
-    normal: PartialNormal = field(default_factory=lambda: PartialNormal(""))
     conditions: list[Factor] = field(default_factory=list)
     """Densities of given data."""
     priors: list[Factor] = field(default_factory=list)

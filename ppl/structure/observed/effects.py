@@ -2,32 +2,44 @@
 
 from collections.abc import Mapping
 from math import prod
+from typing import NamedTuple
 
 from ppl.kernel.language import ast
-from ppl.kernel.language.calls import left_and_args
+from ppl.kernel.language.calls import left_and_args, outcome_of
 from ppl.programs.entries import DistributedEntry
-from ppl.programs.rewriting import Stmts, code, expr, indexed, integer
+from ppl.programs.rewriting import Stmts, code, expr, indexed, integer, text_of
 from ppl.records import dataclass, field, replace
-from ppl.source import Span
 from ppl.stdlib.distributions.table import DISTRIBUTIONS
-from ppl.structure.definitions import root
+from ppl.structure.definitions import name_of, symbols_in
 from ppl.structure.factors import sizes_of_variable
 from ppl.structure.forward.draw_statements import PLAIN, implied
+from ppl.structure.observed.partial_normal import PartialNormal
 from ppl.structure.observed.predictive import DrawingReader, Exact, all_hold
 from ppl.structure.observed.terms import Around
 from ppl.structure.places import Place
 from ppl.structure.refused import undrawn
+from ppl.types import ROW_VECTOR, core
+
+
+class OfFit(NamedTuple):
+    """A parameter of the fit: its name in the program for new rows, its shape at the fit and in new data."""
+
+    name: str
+    shape: tuple[int, ...]
+    new: tuple[int, ...]
 
 
 @dataclass
 class EffectsReader(DrawingReader):
     """Outcomes are drawn, and the parameters `effects`: entries that the fit has are copied.
 
-    `copied_from` are the name and the shape at the fit.
+    `draws_others` says whether some are drawn given others.
     """
 
     effects: Mapping[str, ast.Declaration] = field(default_factory=dict)
-    copied_from: Mapping[str, tuple[str, tuple[int, ...]]] = field(default_factory=dict)
+    copied_from: Mapping[str, OfFit] = field(default_factory=dict)
+    normal: PartialNormal = field(default_factory=lambda: PartialNormal(""))
+    draws_others: bool = False
 
     def axes(self, name: str) -> int:
         return len(sizes_of_variable(self.effects[name])) if name in self.effects else super().axes(name)
@@ -37,22 +49,58 @@ class EffectsReader(DrawingReader):
         name = name_of(left)
         if name not in self.effects:
             return super().density(s, around)
+        self.refuse_twice(text_of(left), name, s.span, around)
         d = self.split_entries(s)
         places = Exact(self.facts, self.factors.definitions, self.effects[name])
         place = self.entry(d, s, places, "parameter")
         draw = self.draw(place, within_bounds(d, s, self.effects[name]), s, around)
-        return d.inside(self.or_copied(place, draw, s.span), s.span)
+        return d.inside(self.or_copied(place, draw, d, s), s.span)
 
-    def or_copied(self, place: Place, draw: Stmts, span: Span) -> Stmts:
-        """The entry of the fit, where it has one."""
-        own, shape = self.copied_from.get(place.name, ("", ()))
-        if prod(shape) == 0 or not place.at or not own:
+    def of_prior(self, term: ast.Tilde | ast.CallStatement | ast.Expr) -> Stmts:
+        """Terms beside the density that effects are drawn from would change their distribution."""
+        for name, d in self.effects.items():
+            if symbols_in(outcome_of(term) or term, self.facts) & self.factors.depending_on([d]):
+                why = f"`{name}` is drawn for new rows, and this term depends on it too"
+                raise undrawn(why, term.span, f"Write one density of `{name}`.")
+        return super().of_prior(term)
+
+    def or_copied(self, place: Place, draw: Stmts, d: DistributedEntry, s: ast.Tilde | ast.Call) -> Stmts:
+        """The entry of the fit, where it has one; of a joint density the other entries given those it has."""
+        of_fit = self.copied_from.get(place.name)
+        if of_fit is None or prod(of_fit.shape) == 0:
             return draw
-        pairs = zip(place.at, shape, strict=False)
+        axes, span = len(place.at), s.span
+        entry, own = (indexed(name, place.at, span) for name in (place.name, of_fit.name))
+        copy = code("a = b;", span, a=entry, b=own)
+        if of_fit.shape[axes:] != of_fit.new[axes:]:
+            turned = core(self.facts.types[left_and_args(s)[0]]) == ROW_VECTOR
+            copy = self.others_given(entry, own, of_fit, d, axes, turned)
+        if not axes:
+            return copy
+        pairs = zip(place.at, of_fit.shape, strict=False)
         both = all_hold([expr("i <= n", span, i=i, n=integer(n, span)) for i, n in pairs])
-        entry, of_fit = indexed(place.name, place.at, span), indexed(own, place.at, span)
-        copy = code("a = b;", span, a=entry, b=of_fit)
         return code("if (c) copy(); else draw();", span, c=both, copy=copy, draw=draw)
+
+    def others_given(
+        self, entry: ast.Expr, own: ast.Expr, of_fit: OfFit, d: DistributedEntry, axes: int, turned: bool
+    ) -> Stmts:
+        """A vector with the entries of the fit, further ones given these."""
+        span = entry.span
+        (old, *more), (new, *_) = of_fit.shape[axes:], of_fit.new[axes:]
+        if more or (new > old and (not self.normal.takes(d) or d.truncation)):
+            why = f"{d.name} does not draw entries of new groups given those of the fit"
+            raise undrawn(why, span, "Write a distribution for each entry, or a multivariate normal.")
+        sizes = {"m": integer(min(old, new), span), "n": integer(new, span)}
+        copy = code("a[1 : m] = b[1 : m];", span, a=entry, b=own, **sizes)
+        if new <= old:
+            return copy
+        self.draws_others = True
+        given, k = self.names.fresh("given"), self.names.fresh("k")
+        parts = {**sizes, "f": given, "k": k}
+        flags = code("array[n] int f; for (k in 1:n) f[k] = k <= m;", span, **parts)
+        value, _ = self.normal.conditional(entry, ast.Variable(span, given), d)
+        other = ast.Transpose(span, value) if turned else value
+        return (ast.Block(span, (*flags, *copy, *code("a = b;", span, a=entry, b=other))),)
 
 
 def within_bounds(
@@ -73,11 +121,3 @@ def within_bounds(
 
 
 SUPPORT_OF = {d.name: d.args[0][1] for d in DISTRIBUTIONS}
-
-
-def name_of(left: ast.Expr) -> str:
-    """The variable of which a density is, or of entries of which."""
-    base = root(left)
-    if isinstance(base, ast.Call) and base.args:
-        base = root(base.args[0])
-    return base.name if isinstance(base, ast.Variable) else ""

@@ -24,13 +24,14 @@ from ppl.programs.rewriting import (
     written,
 )
 from ppl.records import dataclass, replace
+from ppl.structure.definitions import name_of, symbols_in
 from ppl.structure.discrete.live import live, without_empty
 from ppl.structure.discrete.parameters import is_discrete
 from ppl.structure.factors import Factors
 from ppl.structure.forward.program import as_tilde, in_order
 from ppl.structure.observed.completed import Completion, bounded_part, completion, places
 from ppl.structure.observed.conditioned import NOTHING, ConditionedData, ConditionedReader
-from ppl.structure.observed.effects import name_of
+from ppl.structure.observed.effects import OfFit
 from ppl.structure.observed.expected import Means, means_of
 from ppl.structure.observed.fixed import Fixing, Pair, refuse_of_each_other, without
 from ppl.structure.observed.partial_normal import PartialNormal
@@ -276,7 +277,8 @@ class NewRows:
         p, span, declared = self.program, self.program.span, self.factors.data
         changed = self.changed(old, new)
         at_fit = {name: self.names.fresh(f"{name}_fit") for name in changed}
-        copied_from = {name: (at_fit[name], old[name]) for name, d in changed.items() if not self.by_row(d)}
+        grown = [name for name, d in changed.items() if not self.by_row(d)]
+        copied_from = {name: OfFit(at_fit[name], old[name], new[name]) for name in grown}
         free = {name: d for name, d in changed.items() if name not in tied.unknown}
         known = tied.unknown & self.drawn
         common: dict[str, Any] = {
@@ -301,7 +303,7 @@ class NewRows:
         k = self.names.fresh("k")
         start = (
             *(s for name in self.held for s in self.start(name)),
-            *(s for c in unknown if c.name in copied_from for s in self.copy(c, copied_from[c.name], new)),
+            *(s for c in unknown if c.name in copied_from for s in self.copy(c, copied_from[c.name])),
             *(
                 s
                 for c in unknown
@@ -314,7 +316,7 @@ class NewRows:
         not_known = {**{name: declared[name] for name in self.drawn}, **changed}
         own = [*(declared[name] for name in drawn), *changed.values()]
         predicting = replace(self.given_data(values), parameters=self.parameters(at_fit, old))
-        if self.held:
+        if self.held or reader.draws_others:
             predicting = replace(predicting, functions=(*predicting.functions, *reader.normal.functions))
         if unknown:
             every = [*(declared[name] for name in self.drawn), *changed.values()]
@@ -358,10 +360,10 @@ class NewRows:
         computed = tuple(out for s in self.program.transformed_parameters for out in local(s))
         return (*live(computed, body), *without_empty(body))
 
-    def copy(self, c: Completion, of_fit: tuple[str, tuple[int, ...]], new: Shapes) -> Stmts:
+    def copy(self, c: Completion, of_fit: OfFit) -> Stmts:
         """The entries of a parameter that the fit has."""
-        own, shape = of_fit
-        both = [min(pair) for pair in zip(shape, new[c.name], strict=True)]
+        own, shape, new = of_fit
+        both = [min(pair) for pair in zip(shape, new, strict=True)]
         heads = [(self.names.fresh("i"), integer(1, c.span), integer(n, c.span)) for n in both]
         at = tuple(variable(k, c.span) for k, _, _ in heads)
         return loops(
@@ -383,10 +385,13 @@ class NewRows:
 
     def model(self, changed: Mapping[str, ast.Declaration]) -> list[ast.Statement]:
         """The statements of the model block less priors of what the fit gives."""
+        reach = self.factors.depending_on(changed.values())
 
         def is_prior(s: ast.Statement) -> bool:
             left = tilde.left if isinstance(tilde := as_tilde(s), ast.Tilde) else None
-            return left is not None and self.factors.depends(left) and name_of(left) not in changed
+            if left is None or not self.factors.depends(left):
+                return False
+            return name_of(left) not in changed and not symbols_in(left, self.factors.facts) & reach
 
         return [s for s in self.program.model if not is_prior(s)]
 

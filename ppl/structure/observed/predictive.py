@@ -60,7 +60,7 @@ class DrawingReader(TermReader):
     """Densities of data as draws; `drawn` are the data that were drawn so far, as the statements stand."""
 
     drawn: set[str] = field(default_factory=set)
-    lefts: set[str] = field(default_factory=set)
+    lefts: dict[str, str] = field(default_factory=dict)
     suffix: str = "_rng"
     """How the program's own function for a distribution of its own ends."""
 
@@ -111,14 +111,19 @@ class DrawingReader(TermReader):
     def of_density(self, d: DistributedEntry, s: ast.Tilde | ast.Call, place: Place, around: Around) -> Stmts:
         text = text_of(left_and_args(s)[0])
         target = self.data_entry(d, s)
-        if not around.branches and text in self.lefts:
-            raise undrawn(f"`{text}` has two densities, whose product cannot be simulated", s.span)
-        self.lefts.add(text)
+        self.refuse_twice(text, target.name, s.span, around)
         entry = Place(target.name) if d.heads else target
         is_own = any(self.reads_entry(b.condition, entry, around, set()) for b in around.branches)
         if is_own or self.is_chosen_by_data(target, around):
             raise undrawn(f"whether `{text}` has this distribution depends on its own value", s.span)
         return self.draw(target, d, s, around)
+
+    def refuse_twice(self, text: str, name: str, span: Span, around: Around) -> None:
+        """Refuse a second density of `name[...]`, or one of an entry beside that of the whole."""
+        twice = self.lefts.keys() & {text, name} or (text == name and name in self.lefts.values())
+        if twice and not around.branches:
+            raise undrawn(f"`{text}` has two densities, whose product cannot be simulated", span)
+        self.lefts[text] = name
 
     def reads_entry(self, e: ast.Expr, place: Place, around: Around, seen: set[Symbol]) -> bool:
         """Whether a condition reads the entry that is drawn, as in a hurdle model: `if (y[n] == 0)`.

@@ -7,10 +7,9 @@ from ppl.kernel.language.calls import left_and_args
 from ppl.programs.entries import DistributedEntry
 from ppl.programs.rewriting import Stmts
 from ppl.records import dataclass
-from ppl.structure.definitions import Exprs
+from ppl.structure.definitions import Exprs, name_of
 from ppl.structure.observed.conditioned import ConditionedReader
 from ppl.structure.observed.densities import log_density
-from ppl.structure.observed.effects import name_of
 from ppl.structure.observed.terms import Around
 from ppl.structure.places import Place
 

@@ -4,11 +4,14 @@ Everything is linear in standard normal numbers `e`, so that new outcomes given 
 mean and covariance by linear algebra. Where a scale is a parameter, their law is a mixture over a grid of it.
 """
 
+import re
+
 import numpy as np
 import pytest
 from scipy import special, stats
 
 import ppl
+from ppl.errors import ModelError
 
 SIGMA, DRAWS = 0.5, 4000
 NEW = np.array([1, 3, 4, 4, 5])
@@ -49,6 +52,17 @@ def correlated(e, old):
     return effects[g - 1, 0] + x * effects[g - 1, 1]
 
 
+SITES = np.array([0.0, 1.0, 2.5, 1.6, 4.0])
+LOW = np.linalg.cholesky(1.44 * np.exp(-0.5 * np.subtract.outer(SITES, SITES) ** 2) + 1e-3 * np.eye(5))
+
+
+def sites(e, old):
+    return (LOW @ e[:5])[(np.array([1, 1, 2, 3]) if old else NEW) - 1]
+
+
+COVARIANCE = "add_diag(gp_exp_quad_cov(at, 1.2, 1), 1e-3)"
+
+
 HEAD = "data {{ int N; int J; array[N] int<lower=1, upper=J> g; vector[N] y; {0} }} parameters {{ {1} }} "
 LAW = "model {{ {0} y ~ normal({1}, 0.5); }}"
 G, NEW_G = np.array([1, 1, 2, 3]), {"N": 5, "J": 5, "g": NEW}
@@ -70,6 +84,12 @@ PROGRAMS = {
         + LAW.format("mu ~ normal(0, 1.5); school ~ normal(mu, 0.8); a ~ normal(school[s], 0.6);", "a[g]"),
         {"J": 3, "g": [1, 2, 3, 3], "S": 2, "s": SCHOOLS[:3]},
         {**NEW_G, "S": 3, "s": SCHOOLS},
+    ),
+    sites: (
+        HEAD.format("array[J] real at;", "row_vector[J] a;")
+        + LAW.format(f"a ~ multi_normal(rep_vector(0, J), {COVARIANCE});", "a[g]'"),
+        {"J": 3, "g": G, "at": SITES[:3]},
+        {**NEW_G, "at": SITES},
     ),
     correlated: (
         HEAD.format("vector[N] x; matrix[2, 2] V;", "vector[2] m; array[J] vector[2] c;")
@@ -136,6 +156,51 @@ def test_a_data_frame_with_new_groups_gives_their_means_and_intervals(package):
 def of_scale(e, old, scale):
     g = np.array([1, 1, 2, 3]) if old else NEW
     return (1.5 * e[0] + scale * e[1:6])[g - 1]
+
+
+MOVED = "new groups change what `z` adds"
+
+
+@pytest.mark.parametrize(
+    ("declared", "computed", "prior", "effect", "says"),
+    [
+        ("vector[J] z;", "vector[J] a = z - mean(z);", "z ~ std_normal();", "a[g]", MOVED),
+        ("vector[J] z;", "", "z ~ std_normal();", "z[g] - mean(z)", MOVED),
+        ("vector[J - 1] z;", "", "z ~ std_normal();", "append_row(z, -sum(z))[g]", MOVED),
+        ("vector[J] z;", "vector[J] a = z / sqrt(J);", "z ~ std_normal();", "a[g]", MOVED),
+        ("simplex[J] a;", "", "a ~ dirichlet(rep_vector(1, J));", "a[g]", "dirichlet does not draw entries"),
+        ("vector[J] a;", "", "a ~ multi_student_t(5, zeros_vector(J), identity_matrix(J));", "a[g]",
+         "multi_student_t does not draw entries of new groups given those of the fit"),
+        ("vector[J] a;", "", "a ~ normal(0, 1); a ~ normal(0, 2);", "a[g]", "`a` has two densities"),
+        ("vector[J] a;", "", "a[1] ~ normal(0, 1); a ~ normal(0, 2);", "a[g]", "`a` has two densities"),
+        ("vector[J] a;", "", "a ~ normal(0, 1); a[1] ~ normal(0, 2);", "a[g]", "`a[1]` has two densities"),
+        ("vector[J] a;", "", "a ~ normal(0, 1); target += -dot_self(a[2:] - a[:J - 1]);", "a[g]",
+         "`a` is drawn for new rows, and this term depends on it too"),
+        ("vector[J] a;", "vector[J] b = a + 1;", "a ~ normal(0, 1); b ~ normal(0, 2);", "b[g]",
+         "`a` is drawn for new rows, and this term depends on it too"),
+        ("vector[J] a;", "vector[J] b = a + 1;", "a ~ normal(0, 1); for (j in 1:J) b[j] ~ normal(0, 2);",
+         "b[g]", "`a` is drawn for new rows, and this term depends on it too"),
+    ],
+)  # fmt: skip
+def test_new_groups_that_would_change_others_are_refused(declared, computed, prior, effect, says):
+    program = HEAD.format("", declared) + f"transformed parameters {{ {computed} }} "
+    program += LAW.format(prior, effect)
+    posterior = ppl.compile_model(program).condition({"N": 4, "y": Y, "J": 3, "g": G})
+    fit = posterior.variational(algorithm="meanfield", iter=50, seed=1, draws=20)
+    with pytest.raises(ModelError, match=re.escape(says)):
+        fit.expected(NEW_G)
+    assert fit.expected({"N": 2, "g": [1, 3]})["y"] == pytest.approx(fit.expected()["y"][:, [0, 3]])
+
+
+def test_a_random_walk_whose_first_values_have_one_density_goes_on():
+    """Statements of entries are ordered as those of the whole."""
+    program = HEAD.format("", "vector[J] a;") + LAW.format(
+        "a[1:2] ~ normal(0, 1); for (j in 3:J) a[j] ~ normal(2 * a[j - 1] - a[j - 2], 1e-6);", "a[g]"
+    )
+    posterior = ppl.compile_model(program).condition({"N": 4, "y": Y, "J": 3, "g": G})
+    fit = posterior.variational(algorithm="meanfield", iter=50, seed=1, draws=20)
+    a = fit.stan_variable("a")
+    assert fit.expected(NEW_G)["y"][:, 2] == pytest.approx(2 * a[:, 2] - a[:, 1], abs=1e-4)
 
 
 @pytest.mark.rotate
