@@ -7,10 +7,11 @@ from typing import Any
 
 from ppl.kernel.language import ast
 from ppl.kernel.language.facts import Facts
-from ppl.kernel.language.walk import variables
+from ppl.kernel.language.walk import parts, variables
 from ppl.programs.entries import Exprs, composed
 from ppl.programs.rewriting import expr, text_of
 from ppl.records import dataclass, field
+from ppl.stdlib.signatures import Match
 from ppl.structure.definitions import DATA_BLOCKS, Definitions, readings
 from ppl.types import rank
 
@@ -103,8 +104,23 @@ class Places:
         inside = tuple(readings(e, self.facts)) or tuple(filter(self.is_data, variables(e)))
         if not inside:
             raise NoPlace
-        axes = rank(self.facts.types[e])
+        axes = rank(self.facts.types[e]) if self.is_elementwise(e) else None
         places = [self.of(x, at if rank(self.facts.types[x]) == axes else ()) for x in inside]
         if len({p.name for p in places}) > 1:
             raise NoPlace
         return reduce(Place.common, places)
+
+    def is_elementwise(self, e: ast.Expr) -> bool:
+        """Whether an entry is computed of the same entry of all that is read: not in `reverse(y)`."""
+        match e:
+            case ast.Variable() | ast.Indexed():
+                return True
+            case ast.Binary(op="*" | "/" | "\\" | "^", left=left, right=right) if rank(self.facts.types[e]):
+                if rank(self.facts.types[left]) and rank(self.facts.types[right]):
+                    return False
+            case ast.Call(name=name):
+                called = self.facts.calls.get(e)
+                is_known = isinstance(called, Match) and called.overload.batch == "elementwise"
+                if not is_known and name not in SAME_ENTRIES:
+                    return False
+        return all(map(self.is_elementwise, parts(e)))

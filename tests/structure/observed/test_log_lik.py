@@ -382,3 +382,21 @@ def test_one_density_of_all_entries_has_no_rows_to_leave_out():
         DataError, match="`y` has no rows to leave out: line 1 has one density of several entries"
     ):
         fit.loo()
+
+
+@pytest.mark.parametrize(
+    ("left", "shape"),
+    [
+        ("log(y) / 2 + 1", (1, 3)),
+        ("to_vector(y) .* [2, 3, 4]'", (1, 3)),
+        ("reverse(y)", (1,)),
+        ("y - mean(y)", (1,)),
+        ("[[1, 0, 1], [0, 1, 0], [1, 1, 0]] * y", (1,)),
+        ("turned(y)", (1,)),
+    ],
+)
+def test_entries_of_a_function_are_rows_only_if_it_keeps_them_apart(left, shape):
+    program = f"""functions {{ vector turned(vector y) {{ return y[{{3, 2, 1}}]; }} }}
+    data {{ int N; vector[N] y; }} parameters {{ real m; }} model {{ {left} ~ normal(m, 1); }}"""
+    posterior = ppl.compile_model(program).condition({"N": 3, "y": [1.0, 2, 4]})
+    assert by_row(posterior, np.zeros((1, 1)))["y"].shape == shape
