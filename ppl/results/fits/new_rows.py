@@ -276,13 +276,17 @@ def conditioned_on(
     values = coded_as_at_the_fit(posterior, data)
     every = NewRows(factors)
     require_modelled(replicate, every.modelled)
+    parameters, left = every.of_rows_left(values.keys() | {*replicate})
     conditioned = [name for name in every.modelled if name not in replicate]
     entries = held_in(values, conditioned)
     entries |= {
         name: np.ones((), bool) for name in conditioned if values.keys() >= every.sources(name) > set()
     }
+    values |= {name: posterior.d.of(name) for name in left - missing}
+    of_fit = {name for name in conditioned if (every.sources(name) or {name}) <= left - missing}
     partly = frozenset(name for name, each in entries.items() if not each.all())
-    rows = NewRows(factors, GivenNames(frozenset(entries) - partly, partly), means, kept)
+    given_names = GivenNames(frozenset(entries.keys() | of_fit) - partly, partly)
+    rows = NewRows(factors, given_names, means, kept | parameters)
     fixed = values_of_fit(posterior, rows)
     if size := next((size for size in rows.rows if np.array_equal(values.get(size, 1), 0)), None):
         raise DataError(f"the new data have no rows: {size} is 0", size)

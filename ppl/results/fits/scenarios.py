@@ -96,6 +96,7 @@ class Predictors:
     def rows(self, n: int, values: Mapping[str, Any], at_typical: bool) -> dict[str, Any]:
         """New data of `n` rows, the typical ones or those of the fit, with `values` (n,) of predictors."""
         held = {name: self.data_of(name) for name in self.held & self.posterior.model.data_schema.keys()}
+        held = {name: x for name, x in held.items() if name in self.axes or not x.shape}  # others stay
         if not at_typical:
             of = {name: self.by_row(name) if name in self.axes else x for name, x in held.items()}
         else:

@@ -1,6 +1,6 @@
 """The program that predicts for new rows: parameters of the fit, effects of new groups from their prior."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from functools import cached_property
 from typing import Any
 
@@ -254,6 +254,22 @@ class NewRows:
     def by_row(self, d: ast.Declaration) -> bool:
         """Whether a parameter has an entry for each row, which new rows have anew."""
         return is_discrete(d) or (self.along_rows(d) and d.name not in self.kept)
+
+    def of_rows_left(self, names: Set[str]) -> tuple[frozenset[str], frozenset[str]]:
+        """Parameters, and modelled data, of rows that stay if others are new: no new data are of them.
+
+        As of patients, if the new rows are visits: the patients are those of the fit.
+        """
+        p, sizes = self.program, self.factors.sizes
+        new = self.rows & {*names, *(text_of(e) for name in names for e in sizes.get(name, ()))}
+
+        def is_left(d: ast.Declaration) -> bool:
+            own = {*map(text_of, ast.all_sizes(d.type))} & self.rows
+            return bool(new and own) and not own & new
+
+        modelled = {*self.modelled}.union(*map(self.sources, self.modelled))
+        parameters = (d.name for d in p.parameters if is_left(d) and not is_discrete(d))
+        return frozenset(parameters), frozenset(d.name for d in p.data if d.name in modelled and is_left(d))
 
     def is_int(self, name: str) -> bool:
         """Whether a parameter or a data variable is discrete."""

@@ -294,3 +294,31 @@ def test_a_data_frame_gives_a_data_frame(fit, package):
     means, low, high = (np.asarray(found[name]) for name in found.columns)
     assert len(found) == 3 and means == pytest.approx([20, 40, 0], abs=1.5)
     assert (low < means).all() and (means < high).all()
+
+
+VISITS = """
+data { int N; int J; array[N] int<lower=1, upper=J> g; vector[J] u; vector[J] t; vector[N] y; }
+transformed data { vector[J] twice = 2 * t; }
+parameters { real b; vector[J] e; }
+model {
+  b ~ normal(0, 1);
+  e ~ normal(0, 1);
+  u ~ normal(e, 1);
+  twice ~ normal(0, 1);
+  y ~ normal(b * (e[g] + u[g] + twice[g]), 1);
+}
+"""
+PATIENTS = {"N": 3, "J": 3, "g": [1, 2, 3], "u": [1, 2, 5], "t": [1, 0, -1], "y": [0, 1, 2]}
+
+
+def test_rows_of_which_no_new_data_are_stay_those_of_the_fit():
+    """Patients have outcomes of their own: with visits alone they keep these, and their effects."""
+    fit = ppl.compile_model(VISITS).condition(PATIENTS).variational(algorithm="laplace", seed=1)
+    b, e = fit.stan_variable("b"), fit.stan_variable("e")
+    of_third = b * (e[:, 2] + 5 - 2)
+    assert fit.expected({"N": 1, "g": [3]})["y"][:, 0] == pytest.approx(of_third)
+    assert fit.effects("g").expected["y"][:, 2] == pytest.approx(of_third)
+    between = fit.contrast({"g": [1, 3]}, average=False)["difference_y"][:, 0]
+    assert between == pytest.approx(of_third - b * (e[:, 0] + 1 + 2))
+    assert [*fit.predict({"N": 1, "g": [3]})] == ["y"] == [*fit.score({"N": 1, "g": [3], "y": [0]})]
+    assert fit.predict({"N": 1, "g": [3]}, replicate="u")["u"][:, 2].std() > 1
