@@ -4,11 +4,14 @@ from collections.abc import Set
 from dataclasses import replace
 
 from ppl.kernel.language import ast
-from ppl.kernel.language.walk import children, closure, heads, variables
+from ppl.kernel.language.walk import children, closure, heads, statements, variables
 from ppl.programs.rewriting import Stmts, assigned, bound_in, one, rewrite, written
 
 EFFECTS = (ast.TargetIncrement, ast.Tilde, ast.CallStatement, ast.JacobianIncrement, ast.Print, ast.Reject)
 """Statements that do more than set variables."""
+INERT = (ast.If, ast.For, ast.ForEach, ast.While, ast.Block, ast.Declaration, ast.Assignment, ast.Reject)
+"""Statements that do nothing where the variables they set, or reject values of, are not needed."""
+JUMPS = (ast.Break, ast.Continue)
 
 
 def live(body: Stmts, then: Stmts | None) -> Stmts:
@@ -60,16 +63,22 @@ def does(body: Stmts) -> bool:
 
 
 def needed_by(s: ast.Statement, needed: Set[str]) -> set[str]:
-    """The variables that the parts of a statement read that set something needed."""
+    """The variables that the parts of a statement read that set something needed, or end its loops."""
     if not written(s) & needed:
-        return set()
+        return {v.name for n in statements(s) if has_jump(n) for v in variables(heads(n))}
     inside = children(s)
     read = {v.name for v in variables(heads(s) if inside else s)}
     return read.union(*(needed_by(part, needed) for part in inside))
 
 
+def has_jump(s: ast.Statement) -> bool:
+    """Whether a branch decides whether a loop goes on."""
+    return isinstance(s, ast.If) and any(isinstance(n, JUMPS) for n in statements(s))
+
+
 def live_parts(body: Stmts, needed: Set[str]) -> Stmts:
     """The statements less the parts that set nothing needed."""
+    unset = {name for s in body for name in written(s)} - needed
 
     def dropped(n: ast.Node) -> Stmts | None:
         match n:
@@ -77,6 +86,10 @@ def live_parts(body: Stmts, needed: Set[str]) -> Stmts:
                 return ()
             case ast.Assignment(target=target) if not assigned(target) & needed:
                 return ()
+            case ast.If() | ast.For() | ast.ForEach() | ast.While() if not matters(n, needed):
+                jumps = () if isinstance(n, ast.If) else JUMPS
+                inert = all(isinstance(s, (*INERT, *jumps)) for s in statements(n))
+                return () if inert and {v.name for v in variables(n)} & unset else None
             case _:
                 return None
 

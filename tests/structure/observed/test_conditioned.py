@@ -60,6 +60,16 @@ def test_a_hurdle_is_scored_and_not_drawn():
             at(program, {"N": 2, "y": [0, 1]}, new, [0.0])
 
 
+def test_expected_values_need_no_draw_of_a_truncated_outcome_of_a_new_group():
+    program = """data { int N; int J; array[N] int<lower=1, upper=J> g; vector[N] y; }
+        parameters { vector[J] u; real<lower=0> s; }
+        model { s ~ exponential(1); u ~ normal(0, s); for (n in 1:N) y[n] ~ normal(u[g[n]], 1) T[0, ]; }"""
+    data = {"N": 2, "J": 1, "g": [1, 1], "y": [1.0, 2]}
+    means = at(program, data, {"N": 2, "g": [1, 2]}, [0.5, -9], means=True)["y"]
+    assert means[:, 0] == pytest.approx(stats.truncnorm.mean(-0.5, np.inf, 0.5))
+    assert means[:, 1] == pytest.approx(stats.truncnorm.mean(0, np.inf), abs=0.001)
+
+
 # --- Predictors with a model ---
 
 PATIENTS = """

@@ -106,6 +106,8 @@ WALK = np.sqrt([1, *(1 + 0.25 * np.arange(1, 6))])
          [[0.5] * 3, [Y[3], 0.5, 0.5]], [[1, 1, 1], [0, 1, 1]]),
         ("y[3:] ~ normal(m, s);", "y", [*Y[:2], *NORMAL[0][2:]], [0, 0, 1, 1, 1, 1.0]),
         ("y ~ normal(m, s) T[0.5, ];", "y", [0.5 + np.sqrt(2 / np.pi)] * 6, [np.sqrt(1 - 2 / np.pi)] * 6),
+        ("for (i in 1:N) { real low = 0.5; y[i] ~ normal(m, s) T[low, ]; }", "y",
+         [0.5 + np.sqrt(2 / np.pi)] * 6, [np.sqrt(1 - 2 / np.pi)] * 6),
         ("z ~ normal(m, s);", "z", *NORMAL),
         ("y ~ twice(m, s);", "y", [1.0] * 6, [1.0] * 6),
     ],
