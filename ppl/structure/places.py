@@ -1,6 +1,7 @@
 """Which entries of a data variable an expression is: `segment(y, a, n)` at k is `y[a + k - 1]`."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import reduce
 from itertools import takewhile
 from typing import Any
@@ -73,6 +74,12 @@ class Places:
                 return self.of_call(e, name, first, tuple(rest), at)
             case _:
                 return self.of_only(e, at)
+
+    def one(self, e: ast.Expr, at: Exprs = ()) -> Place | None:
+        """The place; None where there is none."""
+        with suppress(NoPlace):
+            return self.of(e, at)
+        return None
 
     def of_call(self, e: ast.Expr, name: str, first: ast.Expr, rest: Exprs, at: Exprs) -> Place:
         axes = rank(self.facts.types[first])

@@ -125,13 +125,25 @@ class RowReader(TermReader):
         others = tuple(out for e in seen if e not in alone for out in self.increment(e, around))
         rows = (self.terms.places[n] for n in walk(others) if n in self.terms.places)
         row = next(rows, self.deciding(around))
-        own = (self.of_value(e, row) if row and row.at else self.of_prior(e) for e in alone)
+        whole = row is not None and bool(row.at or not self.factors.sizes.get(row.name, (row,)))
+        if not whole and (name := self.decided_by(around)):
+            raise unread(f"whether this term of parameters is added depends on `{name}`", value.span)
+        own = (self.of_value(e, row) if row and whole else self.of_prior(e) for e in alone)
         return (*others, *(out for each in own for out in each))
 
+    def decided_by(self, around: Around) -> str:
+        """An outcome of whose values a condition around is computed; "" for none."""
+        conditions = self.factors.computed_of([branch.condition for branch in around.branches])
+        read = (symbol.name for e in conditions for symbol in symbols_read(e, self.facts))
+        return next((name for name in read if name in self.factors.outcomes), "")
+
     def deciding(self, around: Around) -> Place | None:
-        """The one outcome that the nearest condition on outcomes reads."""
+        """The one outcome that the nearest condition on outcomes reads; else a row of other branches."""
         read = next(filter(None, map(self.read_by, reversed(around.branches))), [])
-        return reduce(Place.common, read) if len({p.name for p in read}) == 1 else None
+        if read:
+            return reduce(Place.common, read) if len({p.name for p in read}) == 1 else None
+        row = reduce(Place.common, beside) if (beside := self.beside(around)) else None
+        return row if row and row.at else None
 
 
 @dataclass

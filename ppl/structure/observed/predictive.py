@@ -132,7 +132,7 @@ class DrawingReader(TermReader):
         """
         texts = [*map(text_of, place.at)]
         for x in (*readings(e, self.facts), *(() if texts else variables(e))):
-            read = self.try_place(x)
+            read = self.factors.places.one(x)
             at = [*map(text_of, read.at)] if read else []
             if read and read.name == place.name and in_common(at, texts) == min(len(at), len(texts)):
                 return True

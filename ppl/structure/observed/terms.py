@@ -24,7 +24,7 @@ from ppl.records import dataclass, replace
 from ppl.source import Span
 from ppl.structure.definitions import SIZES, AstLoop, Definition, Exprs, leaving, readings
 from ppl.structure.factors import Factors
-from ppl.structure.places import NoPlace, Place, in_common
+from ppl.structure.places import Place, in_common
 from ppl.structure.refused import unread
 from ppl.types import INT, rank
 
@@ -287,21 +287,16 @@ class TermReader(ABC):
 
     def read_by(self, branch: ast.If) -> list[Place]:
         """The outcomes that a condition reads."""
-        read = map(self.try_place, readings(branch.condition, self.facts))
+        single = (v for v in variables(branch.condition) if self.facts.types.get(v) == INT)
+        read = map(self.factors.places.one, (*readings(branch.condition, self.facts), *single))
         return [p for p in read if p and p.name in self.factors.outcomes]
-
-    def try_place(self, e: ast.Expr, at: Exprs = ()) -> Place | None:
-        try:
-            return self.factors.places.of(e, at)
-        except NoPlace:
-            return None
 
     def outcome(self, left: ast.Expr, span: Span, at: Exprs = ()) -> Observed:
         """Observations of a density of data."""
-        place = self.try_place(left, at)
+        place = self.factors.places.one(left, at)
         if place:
             return Observed((place,))
-        several = [self.try_place(item) for item in items_of(left)]
+        several = [self.factors.places.one(item) for item in items_of(left)]
         if several and all(several):
             return Observed(tuple(filter(None, several)))
         if self.factors.reads_data(left):

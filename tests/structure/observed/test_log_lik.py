@@ -155,6 +155,10 @@ FORMS = [
      "else target += log1m(w[1]) + normal_lpdf(y[i] | m, s);", np.where(Y < 0, LEFT, HALF)),
     ("for (i in 1:N) if (y[i] < 0) target += log(w[1]); "
      "else { target += log1m(w[1]); y[i] ~ normal(m, s); }", np.where(Y < 0, np.log(0.5), HALF)),
+    ("for (i in 1:N) { int low = y[i] < 0; if (low) target += log(w[1]); "
+     "else target += log1m(w[1]) + normal_lpdf(y[i] | m, s); }", np.where(Y < 0, np.log(0.5), HALF)),
+    ("array[N] int low; for (j in 1:N) low[j] = y[j] < 0; for (i in 1:N) if (low[i]) target += log(w[1]); "
+     "else target += log1m(w[1]) + normal_lpdf(y[i] | m, s);", np.where(Y < 0, np.log(0.5), HALF)),
     ("for (i in 1:N) target += normal_lpdf(y[i] | m, s) + log(2) + log(w[2]);", NORMAL),
     ("for (i in 1:N) target += normal_lpdf(y[i] | m, s) + normal_lpdf(s | 0, 1) + log(s);", NORMAL),
     ("for (i in 1:N) target += log_mix(0.5, normal_lpdf(y[i] | m, s), normal_lpdf(y[i] | 0, 1));", MIXED),
@@ -269,6 +273,11 @@ def test_discrete_parameters_are_summed_out_of_their_rows():
          "may normalise another density", "-log1m"),
         ("y ~ normal(m, s); for (i in 1:N) target += log(s);", "may normalise another density", "log(s)"),
         ("y ~ normal(m, s); target += -size(y) * log1m_exp(-s);", "this term reads `y`", "-size(y)"),
+        ("array[N] int low; for (j in 1:N) low[j] = y[j] < 0; "
+         "for (i in 1:N) { if (low[i]) target += log(w[1]); "
+         "if (!low[i]) target += log1m(w[1]) + normal_lpdf(y[i] | m, s); }",
+         "whether this term of parameters is added depends on `y`", "log(w[1])"),
+        ("if (sum(y) > 0) target += log(s); y ~ normal(m, s);", "is added depends on `y`", "log(s)"),
         ("m ~ normal(1, 1);", "no statement observes data", ""),
     ],
 )  # fmt: skip
@@ -276,6 +285,12 @@ def test_what_is_of_no_row_is_refused_with_its_place(statements, says, line):
     with pytest.raises(ModelError, match=re.escape(says)) as caught:
         rows_of(statements, functions="void add_lp(vector y, real m) { target += normal_lpdf(y | m, 1); }")
     assert caught.value.code == "PPL980" and line in str(caught.value)
+
+
+def test_a_term_that_a_single_count_decides_belongs_to_it():
+    hurdle = "if (j == 0) target += log(w[1]); else target += log1m(w[1]) + poisson_lpmf(j - 1 | s);"
+    (row,) = rows_of(hurdle, data="int j;", more={"j": 0}).values()
+    assert row == pytest.approx(np.log(0.5))
 
 
 @pytest.mark.parametrize(
