@@ -6,6 +6,7 @@ PPLError
 │   └── MissingFile (FileNotFoundError)    a file, or the folder to write it in, is not there
 ├── InferenceError   no fit could be made; names the statement to blame where it is known
 │   ├── Rejection    the program itself refused a point, by reject(), a declared constraint or an rng
+│   ├── Stopped      the program called fatal_error(): no other point or draw is tried
 │   ├── OutOfRange (ValueError)            a setting of a fit has a value that it cannot have
 │   └── UnknownSetting (TypeError)         a fit was given a keyword that is no setting
 ├── ArgumentError (ValueError)             an argument has a value or a shape that it cannot have
@@ -205,6 +206,19 @@ class Rejection(InferenceError):
 
     def __init__(self, message: str, code: str = "PPL972"):
         super().__init__(message, code)
+
+
+class Stopped(InferenceError):
+    """fatal_error() was called.
+
+    Example:
+        >>> stops = ppl.compile_model('transformed data { fatal_error("no"); } model {}')
+        >>> try:
+        ...     stops.condition({})
+        ... except ppl.InferenceError as error:
+        ...     print(type(error).__name__, str(error).splitlines()[-1])
+        Stopped The program stopped: no
+    """
 
 
 class OutOfRange(InferenceError, ValueError):

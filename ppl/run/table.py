@@ -6,7 +6,7 @@ from time import perf_counter
 import numpy as np
 
 from ppl.density.log_density import LogDensity
-from ppl.errors import InferenceError, PPLError
+from ppl.errors import InferenceError, PPLError, Stopped
 from ppl.floats import Floats
 from ppl.kernel.advi.outcome import Listener, Phase, Progress, silent
 from ppl.records import dataclass, replace
@@ -90,6 +90,8 @@ def _fill(rows: Floats, posterior: LogDensity, us: Floats, stream: Stream, first
     try:
         rows[:] = posterior.param_constrain_draws(us, stream(first))
         return []
+    except Stopped:
+        raise
     except (PPLError, ArithmeticError, ValueError, MemoryError):
         half = len(rows) // 2
         reasons = _fill(rows[:half], posterior, us[:half], stream, first)
@@ -102,6 +104,8 @@ def _constrain(posterior: LogDensity, u: Floats, rng: np.random.Generator) -> tu
     for generated in (True, False):
         try:
             return posterior.param_constrain(u, True, generated, rng), reason
+        except Stopped:
+            raise
         except (PPLError, ArithmeticError, ValueError) as error:
             reason = reason or str(error)
     return posterior.param_constrain(u), reason

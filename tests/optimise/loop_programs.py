@@ -222,6 +222,8 @@ LOOPS = (
              while (1) { i += 1; if (i > k) return c * b; c *= b; if (c > 1) break; } return c + b; }"""),
     Loop("reject", """for (n in 1:N) { real a = z * x[n]; if (a > 50) reject("too much: ", a, " of ", n);
         target += a * t; }"""),
+    Loop("fatal_error", """for (n in 1:N) { real a = z * x[n]; if (a > 50) fatal_error("too much: ", a, n);
+        target += a * t; }"""),
     Loop("reject of the last", """for (n in 1:N) { real a = z * x[n];
         if (n == N) { for (i in 1:2) if (a > 50) reject("too much: ", a * i); } target += a * t; }"""),
     # Ranges and sizes of each iteration

@@ -5,6 +5,7 @@ import pytest
 
 import ppl
 from ppl.density.log_density import CostModel
+from ppl.errors import Stopped
 from ppl.run.table import tabulate
 
 HEAD = "parameters { real x; } model { x ~ normal(0, 1); } generated quantities"
@@ -30,6 +31,16 @@ def test_a_draw_that_is_rejected_harms_no_other():
     np.testing.assert_array_equal(table.rows[:, 0], us[:, 0])
     np.testing.assert_array_equal(np.isnan(table.rows[:, 1:]), np.repeat(bad[:, None], 2, axis=1))
     np.testing.assert_allclose(table.rows[~bad, 2], us[~bad, 0] + 1)
+
+
+def test_fatal_error_ends_the_table_and_draws_are_computed_together():
+    posterior, us = posterior_of(REJECTS.replace("reject", "fatal_error")), points(200)
+    assert posterior.draws_at_once > 200
+    with pytest.raises(Stopped, match="The program stopped: too large"):
+        tabulate(posterior, us, seed=1)
+    with pytest.raises(Stopped):
+        tabulate(posterior, us[us[:, 0] > 1][:1], seed=1)
+    assert tabulate(posterior, us[us[:, 0] < 1], seed=1).failed == 0
 
 
 def test_one_seed_gives_the_same_numbers_and_another_seed_others():

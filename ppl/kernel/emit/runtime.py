@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl.arrays import NUMPY, Array, Namespace
-from ppl.errors import DataError, InferenceError, Rejection
+from ppl.errors import DataError, Rejection, Stopped
 from ppl.floats import Floats, Indices
 from ppl.kernel.emit import entries
 from ppl.kernel.emit.entries import length, require_sizes, same_sizes, with_entries
@@ -345,7 +345,7 @@ def reject(xp: Namespace, *args: Any) -> None:
 
 
 def fatal_error(xp: Namespace, *args: Any) -> None:
-    raise InferenceError(f"The program stopped: {message_text(xp, args)}")
+    raise Stopped(f"The program stopped: {message_text(xp, args)}")
 
 
 def profile(xp: Namespace, name: str) -> AbstractContextManager[None]:

@@ -207,7 +207,7 @@ def run_statement(c: Lifting, b: Batch, s: ir.Stmt) -> None:
             repeat(c, b, s)
         case ir.Profile(body=body):
             c.out.append(replace(s, body=c.aside(lambda: run(c, b, body))))
-        case ir.Message(what="reject", args=args):
+        case ir.Message(what="reject" | "fatal_error", args=args):
             c.fails_if_empty = True
             c.out.append(replace(s, args=tuple(message_part(c, b, a) for a in args)))
         case ir.Jump(word=word) if not b.is_root:
