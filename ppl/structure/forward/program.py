@@ -12,12 +12,17 @@ from ppl.kernel.language.facts import Facts
 from ppl.kernel.language.printer import expression
 from ppl.kernel.language.walk import assigned_variables, variables, walk
 from ppl.kernel.language.walk import statements as statements_in
+from ppl.programs.entries import DistributedEntry
 from ppl.programs.fresh_names import FreshNames
 from ppl.programs.rewriting import Stmts, code, copied, expr, indexed, rewrite, variable
-from ppl.records import replace
-from ppl.structure.definitions import leaving, name_of
+from ppl.records import dataclass, replace
+from ppl.source import Span
+from ppl.structure.definitions import name_of
 from ppl.structure.factors import Factors
 from ppl.structure.forward.draw_statements import Drawing, drawn, root
+from ppl.structure.observed.predictive import DrawingReader, Exact
+from ppl.structure.observed.terms import Around
+from ppl.structure.refused import Refusal
 from ppl.structure.refused import not_simulated as refused
 from ppl.types import rank
 
@@ -32,21 +37,23 @@ def simulator_of(factors: Factors) -> ast.Program:
     """
     program, facts = factors.program, factors.facts
     parameters = {d.name: d for d in program.parameters}
-    body = [*program.transformed_parameters, *map(as_tilde, program.model)]
+    reader = ForwardReader(factors, FreshNames.of(program))
+    body = [*program.transformed_parameters, *map(as_tilde, reader.body(program.model, Around()))]
     tildes = [s for s in statements_in(body) if isinstance(s, ast.Tilde)]
     data = {d.name: d for d in program.data}
     names = [_drawable(t, parameters, data) for t in tildes]
-    simulated = [d for d in program.data if d.name in names]
+    simulated = [d for d in program.data if d.name in {*names, *reader.drawn}]
     repeated = frozenset(name for name in names if names.count(name) > 1)
+    if twice := next((t for t, name in zip(tildes, names, strict=True) if name in reader.drawn), None):
+        raise refused(
+            f"`{expression(twice.left)}` has two densities, whose product cannot be simulated", twice.span
+        )
     _refuse_twice(tildes, names, _in_branches(body), facts)
-    _refuse_own_conditions(body)
     _refuse_data(program, {d.name for d in simulated})
     names_drawn = frozenset([*parameters, *(d.name for d in simulated)])
     transformed = [s for s in program.transformed_parameters if isinstance(s, ast.Declaration)]
     computed = frozenset(s.name for s in transformed)
-    known = Drawing(
-        facts, parameters, names_drawn, computed, repeated, factors.functions, FreshNames.of(program)
-    )
+    known = Drawing(facts, parameters, names_drawn, computed, repeated, factors.functions, reader.names)
     ordered = tuple(out for s in in_order(body, _cyclic) for out in _with_draws(s, known))
     simulator = replace(
         program,
@@ -62,6 +69,48 @@ def simulator_of(factors: Factors) -> ast.Program:
         ),
     )
     return copied(simulator)
+
+
+VALUES = (ast.Variable, ast.Indexed)
+
+
+@dataclass
+class ForwardReader(DrawingReader):
+    """The model block as it stands but draws of int outcomes whose probability is known at each value."""
+
+    refused: Refusal = refused
+
+    def statement(self, s: ast.Statement, around: Around) -> Stmts:
+        if isinstance(s, ast.For | ast.ForEach | ast.While | ast.If | ast.Block | ast.Profile):
+            return super().statement(s, around)
+        tilde = as_tilde(s)
+        if isinstance(tilde, ast.Tilde) and (base := root(tilde.left)):
+            declared = {d.name: d for d in self.factors.program.parameters}.get(base.name)
+            places = Exact(self.facts, self.factors.definitions, declared)
+            if place := places.one(tilde.left):
+                self.refuse_own_condition(place, expression(tilde.left), around, s.span, places)
+            self.refuse_out_of_order(expression(tilde.left), tilde.args, None, around, s.span)
+        return (s,)
+
+    def refuse_out_of_order(
+        self, name: str, args: Sequence[ast.Expr], d: DistributedEntry | None, around: Around, span: Span
+    ) -> None:
+        """Refuse a value that is drawn given one that the same loop draws below; others are put in order."""
+        read = {expression(n) for n in walk(self.factors.computed_of(args)) if isinstance(n, VALUES)}
+        drawn = {d.name for d in (*self.factors.program.parameters, *self.factors.program.data)}
+        for s in statements_in(map(as_tilde, around.loops[:1])):
+            below = (s.span.line, s.span.column) > (span.line, span.column)
+            if below and isinstance(s, ast.Tilde) and (left := expression(s.left)) in read:
+                if (own := left.partition("[")[0]) in drawn and own != name.partition("[")[0]:
+                    raise refused(f"`{name}` is drawn given `{left}`, which is drawn below it", span)
+
+    def draws(self, s: ast.Statement, around: Around) -> bool:
+        own = [n for n in walk(as_tilde(s)) if isinstance(n, ast.Tilde | ast.TargetIncrement)]
+        drawn = (isinstance(n, ast.Tilde) and self.has_rng(n.distribution) for n in own)
+        return all(drawn) and super().draws(s, around)
+
+    def has_rng(self, name: str) -> bool:
+        return name in self.facts.library.families or f"{name}_rng" in self.factors.functions
 
 
 def as_tilde(s: ast.Statement) -> ast.Statement:
@@ -105,27 +154,6 @@ def _refuse_twice(
             continue
         if any(name == root(o.left).name for o in others):  # type: ignore[union-attr]  # _drawable has seen to it
             raise refused(f"`{name}` has two ~ statements, whose product cannot be simulated", t.span)
-
-
-def _refuse_own_conditions(body: Sequence[ast.Statement]) -> None:
-    """Refuse a distribution under a condition on the value itself, as of positive counts in a hurdle."""
-    for condition, decided in _decided(body):
-        read = {expression(n) for n in walk(condition) if isinstance(n, ast.Variable | ast.Indexed)}
-        for t in statements_in(decided):
-            if isinstance(t, ast.Tilde) and expression(t.left) in read:
-                why = f"whether `{expression(t.left)}` has this distribution depends on its own value"
-                raise refused(why, t.span)
-
-
-def _decided(body: Sequence[ast.Statement]) -> Iterator[tuple[ast.Expr, Sequence[ast.Statement]]]:
-    """Conditions with the statements that they decide about, also those below an `if (...) continue;`."""
-    for s in statements_in(body):
-        match s:
-            case ast.If(condition=condition):
-                yield condition, [s]
-            case ast.Block(statements=inside) | ast.Profile(statements=inside):
-                for k, each in enumerate(inside):
-                    yield from ((branch.condition, inside[k + 1 :]) for branch in leaving(each))
 
 
 def _refuse_data(program: ast.Program, simulated: set[str]) -> None:

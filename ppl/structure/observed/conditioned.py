@@ -7,11 +7,12 @@ from ppl.kernel.language import ast
 from ppl.kernel.language.calls import left_and_args
 from ppl.kernel.language.scope import Symbol
 from ppl.programs.entries import DistributedEntry, own_axes_of
-from ppl.programs.rewriting import Stmts, code, indexed, substituted, text_of
+from ppl.programs.rewriting import Stmts, code, indexed, rewrite, substituted, text_of
 from ppl.records import dataclass, field, replace
 from ppl.structure.definitions import Exprs, symbols_in
 from ppl.structure.discrete.normal import normalised_in
 from ppl.structure.observed.densities import log_density
+from ppl.structure.observed.discrete_rows import DiscreteRow
 from ppl.structure.observed.effects import EffectsReader
 from ppl.structure.observed.log_lik import RowReader
 from ppl.structure.observed.predictive import two_parts
@@ -97,6 +98,21 @@ class ConditionedReader(EffectsReader, RowReader):
             "if (min(to_array_1d(f))) term(); else if (max(to_array_1d(f)) == 0) draw(); else some();",
             s.span, f=flags, term=term, draw=drawn, some=some,
         )  # fmt: skip
+
+    def is_drawn(self, name: str) -> bool:
+        return name not in self.given.wholly
+
+    def of_row(self, row: DiscreteRow) -> Stmts:
+        """Its value is drawn where it is not given."""
+        drawn, name = super().of_row(row), row.place.name
+        self.priors.append(Factor(name, row.reads))
+        if name not in self.flags:
+            return drawn
+        term = rewrite(
+            row.body, lambda n: self.condition(n.value, row.place, row.reads) if n in row.terms else None
+        )
+        flag = indexed(self.flags[name], row.place.at, row.span)
+        return code("if (f) term(); else draw();", row.span, f=flag, term=term, draw=drawn)
 
     def of_value(self, value: ast.Expr, place: Place) -> Stmts:
         if place.name in self.given.wholly:

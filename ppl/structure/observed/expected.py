@@ -6,9 +6,10 @@ from typing import NamedTuple
 from ppl.kernel.language import ast
 from ppl.kernel.language.calls import left_and_args
 from ppl.kernel.language.facts import Facts
+from ppl.kernel.language.walk import walk
 from ppl.programs.entries import DensityEntries, DistributedEntry
 from ppl.programs.fresh_names import FreshNames
-from ppl.programs.rewriting import Stmts, code, expr, indexed
+from ppl.programs.rewriting import Stmts, code, expr, indexed, variable
 from ppl.records import dataclass, field, replace
 from ppl.stdlib.record import Distribution
 from ppl.stdlib.signatures import Match
@@ -17,6 +18,7 @@ from ppl.structure.definitions import Exprs, root
 from ppl.structure.discrete.parameters import has_discrete
 from ppl.structure.factors import Factors
 from ppl.structure.observed.densities import log_density
+from ppl.structure.observed.discrete_rows import DiscreteRow
 from ppl.structure.observed.partial_normal import PartialNormal
 from ppl.structure.observed.predictive import DrawingReader, plain
 from ppl.structure.observed.quantities import ByData, with_quantities
@@ -97,6 +99,8 @@ class ExpectedReader(DrawingReader):
 
     def draw(self, place: Place, d: DistributedEntry, s: ast.Tilde | ast.Call, around: Around) -> Stmts:
         left, _ = left_and_args(s)
+        if (row := self.row_without_rng(place, d, s)) and not self.weights:
+            return self.value(row)
         span, own = s.span, rank(self.facts.types[left]) - len(d.heads)
         value = self.mean(place, DensityEntries(self.facts, self.names).in_words_of_family(d), s)
         if own and place.name in self.flags and self.normal.takes(d):
@@ -110,6 +114,17 @@ class ExpectedReader(DrawingReader):
             value = expr("w * v", span, w=weight, v=value)
         return code("a += b;" if self.later else "a = b;", span, a=mean, b=value)
 
+    def value(self, row: DiscreteRow) -> Stmts:
+        """Of counts, not of categories."""
+        named = (n for n in walk(row.body) if isinstance(n, ast.Call | ast.Tilde) and n in self.facts.calls)
+        for family in filter(None, map(self.family, named)):
+            if family.moments.probabilities:
+                raise unexpected(f"a mixture of {family.name} has no known probabilities", row.span)
+        mean = indexed(self.mean_name(row.place.name), row.place.at, row.span)
+        summed = self.names.fresh("m")
+        tried = row.tried(self.factors, self.names, "", "m += v * p;", m=variable(summed, row.span))
+        return code("{ real m = 0; tried(); a = m; }", row.span, m=summed, tried=tried, a=mean)
+
     def mean(self, place: Place, d: DistributedEntry, s: ast.Tilde | ast.Call) -> ast.Expr:
         """The mean of one value, or the probabilities of its categories."""
         if function := self.factors.functions.get(d.name + self.suffix):
@@ -120,13 +135,19 @@ class ExpectedReader(DrawingReader):
             raise unexpected(f"{d.name} is a distribution of the program; define {own}, a function", s.span)
         return mean_of(family, d, s, indexed(place.name, place.at, s.span), self.facts)
 
-    def mean_name(self, name: str, s: ast.Tilde | ast.Call) -> str:
+    def family(self, s: ast.Tilde | ast.Call) -> Distribution | None:
+        """The library's distribution that a statement names."""
+        called = self.facts.calls[s]
+        record = called.callee.record if isinstance(called, Match) else None
+        return record if isinstance(record, Distribution) else None
+
+    def mean_name(self, name: str, s: ast.Tilde | ast.Call | None = None) -> str:
         """The declared name of the means of an outcome: nan where no statement has one."""
         if name not in self.declared:
-            declared, called = plain(self.factors.data[name]), self.facts.calls[s]
-            family, t = called.callee.record if isinstance(called, Match) else None, declared.type
+            declared, family = plain(self.factors.data[name]), self.family(s) if s else None
+            t = declared.type
             assert isinstance(t, ast.SizedType)
-            if isinstance(family, Distribution) and family.moments.probabilities:
+            if s and family and family.moments.probabilities:
                 t = replace(t, keyword="vector", sizes=(self.categories(name, family, left_and_args(s)[1]),))
             elif t.keyword == "int":
                 t = replace(t, keyword="real")

@@ -8,6 +8,7 @@ from contextlib import suppress
 from functools import reduce
 from typing import NamedTuple, cast
 
+from ppl.errors import ModelError
 from ppl.kernel.language import ast
 from ppl.kernel.language.calls import left_and_args
 from ppl.kernel.language.scope import BlockName, Symbol
@@ -21,10 +22,12 @@ from ppl.structure.definitions import DATA_BLOCKS, SIZES, Exprs, readings, symbo
 from ppl.structure.discrete.parameters import has_discrete
 from ppl.structure.factors import Factors, sizes_of_variable
 from ppl.structure.forward.draw_statements import DRAWS, draw_of
+from ppl.structure.observed.densities import log_density
+from ppl.structure.observed.discrete_rows import DiscreteRow, DiscreteRows
 from ppl.structure.observed.quantities import ByData, with_quantities
-from ppl.structure.observed.terms import Around, TermReader, summands
+from ppl.structure.observed.terms import Around, TermReader, below, summands
 from ppl.structure.places import NoPlace, Place, Places, in_common
-from ppl.structure.refused import undrawn
+from ppl.structure.refused import Refusal, undrawn
 from ppl.types import ROW_VECTOR, core, rank
 
 DRAWS_OF_A_ROW = 10_000
@@ -61,12 +64,57 @@ class DrawingReader(TermReader):
 
     drawn: set[str] = field(default_factory=set)
     lefts: dict[str, str] = field(default_factory=dict)
+    by_value: set[str] = field(default_factory=set)
+    """Those drawn by the probability of each value."""
+    refused: Refusal = undrawn
     suffix: str = "_rng"
     """How the program's own function for a distribution of its own ends."""
 
     def axes(self, name: str) -> int:
         """How many axes a variable has."""
         return len(self.factors.sizes[name])
+
+    def body(self, statements: Sequence[ast.Statement], around: Around) -> Stmts:
+        ints = frozenset(name for name in self.factors.outcomes if self.is_drawn(name))
+        out: list[ast.Statement] = []
+        for s in DiscreteRows(self.factors, self.names, ints, self.draws).among(statements, around):
+            if isinstance(s, DiscreteRow):
+                out += self.row(s, around)
+            else:
+                out += self.statement(s, around)
+                around = below(s, around)
+        return tuple(out)
+
+    def is_drawn(self, name: str) -> bool:
+        """Whether an outcome is to be drawn."""
+        return True
+
+    def draws(self, s: ast.Statement, around: Around) -> bool:
+        """Whether a statement is a draw of its outcome."""
+        reader = DrawingReader(self.factors, self.names, drawn={*self.factors.outcomes})
+        try:
+            return bool(reader.statement(s, around))
+        except ModelError:
+            return False
+
+    def row(self, row: DiscreteRow, around: Around) -> Stmts:
+        """The statements for a row whose probability is known at each value."""
+        name, span = row.place.name, row.span
+        if name in self.drawn:
+            raise undrawn(f"`{name}` has two densities, whose product cannot be simulated", span)
+        self.refuse_out_of_order(name, row.reads, None, around, span)
+        self.drawn.add(name)
+        self.by_value.add(name)
+        return (*self.of_row(row), *row.without_terms)
+
+    def of_row(self, row: DiscreteRow) -> Stmts:
+        """The statements for its value."""
+        return self.value(row)
+
+    def value(self, row: DiscreteRow) -> Stmts:
+        """The statements that draw a value."""
+        before, each = "real u = uniform_rng(0, 1);", "if (below <= u) y = v;"
+        return row.tried(self.factors, self.names, before, each, y=row.entry)
 
     def increment(self, value: ast.Expr, around: Around) -> Stmts:
         """A mixture of two is a draw from one of them, chosen by its share."""
@@ -112,10 +160,12 @@ class DrawingReader(TermReader):
         text = text_of(left_and_args(s)[0])
         target = self.data_entry(d, s)
         self.refuse_twice(text, target.name, s.span, around)
+        if target.name in self.by_value:
+            raise undrawn(f"`{target.name}` has two densities, whose product cannot be simulated", s.span)
         entry = Place(target.name) if d.heads else target
-        is_own = any(self.reads_entry(b.condition, entry, around, set()) for b in around.branches)
-        if is_own or self.is_chosen_by_data(target, around):
-            raise undrawn(f"whether `{text}` has this distribution depends on its own value", s.span)
+        if self.is_chosen_by_data(target, around):
+            raise self.own_condition(text, s.span)
+        self.refuse_own_condition(entry, text, around, s.span, self.factors.places)
         return self.draw(target, d, s, around)
 
     def refuse_twice(self, text: str, name: str, span: Span, around: Around) -> None:
@@ -125,14 +175,22 @@ class DrawingReader(TermReader):
             raise undrawn(f"`{text}` has two densities, whose product cannot be simulated", span)
         self.lefts[text] = name
 
-    def reads_entry(self, e: ast.Expr, place: Place, around: Around, seen: set[Symbol]) -> bool:
+    def refuse_own_condition(self, place: Place, text: str, around: Around, span: Span, of: Places) -> None:
+        """Refuse a distribution under a condition on the value itself, an entry that `of` tells."""
+        if any(self.reads_entry(b.condition, place, around, set(), of) for b in around.branches):
+            raise self.own_condition(text, span)
+
+    def own_condition(self, text: str, span: Span) -> ModelError:
+        return self.refused(f"whether `{text}` has this distribution depends on its own value", span)
+
+    def reads_entry(self, e: ast.Expr, place: Place, around: Around, seen: set[Symbol], of: Places) -> bool:
         """Whether a condition reads the entry that is drawn, as in a hurdle model: `if (y[n] == 0)`.
 
         In `if (y[t - 1] > 0)` it is another one.
         """
         texts = [*map(text_of, place.at)]
         for x in (*readings(e, self.facts), *(() if texts else variables(e))):
-            read = self.factors.places.one(x)
+            read = of.one(x)
             at = [*map(text_of, read.at)] if read else []
             if read and read.name == place.name and in_common(at, texts) == min(len(at), len(texts)):
                 return True
@@ -141,7 +199,7 @@ class DrawingReader(TermReader):
                 values = (d.value, *d.decided)
                 if d.loops != around.loops and place.name in {s.name for s in symbols_in(values, self.facts)}:
                     return True
-                if any(self.reads_entry(v, place, around, seen | {symbol}) for v in values):
+                if any(self.reads_entry(v, place, around, seen | {symbol}, of) for v in values):
                     return True
         return False
 
@@ -175,6 +233,8 @@ class DrawingReader(TermReader):
         turned = rank(self.facts.types[left]) > len(d.heads) and core(self.facts.types[left]) == ROW_VECTOR
         family, name, args = self.facts.library.families.get(d.name), f"{d.name}_rng", d.args
         own = name in self.factors.functions
+        if row := self.row_without_rng(place, d, s):
+            return self.value(row)
         if not own and d.name not in DRAWS and (family is None or family.rng is None):
             raise undrawn(f"there is no {name}", span)
         if not own and family and family.discrete and own_axes_of(family)[0]:
@@ -191,8 +251,25 @@ class DrawingReader(TermReader):
         complaint = "no draw lies between the bounds"
         return (ast.Block(span, between(draw, all_hold(checks), DRAWS_OF_A_ROW, complaint, self.names)),)
 
+    def row_without_rng(
+        self, place: Place, d: DistributedEntry, s: ast.Tilde | ast.Call
+    ) -> DiscreteRow | None:
+        """One int with a distribution of the program's own, which has only its probability."""
+        known = d.name in self.facts.library.families or d.name + self.suffix in self.factors.functions
+        declared = self.factors.data.get(place.name)
+        if (
+            known
+            or declared is None
+            or declared.type.keyword != "int"
+            or len(place.at) < self.axes(place.name)
+        ):
+            return None
+        entry = indexed(place.name, place.at, s.span)
+        term = ast.TargetIncrement(s.span, log_density(replace(d, left=entry), s, self.facts))
+        return DiscreteRow(place, (term,), frozenset([term]), s.span)
+
     def refuse_out_of_order(
-        self, name: str, args: Sequence[ast.Expr], d: DistributedEntry, around: Around, span: Span
+        self, name: str, args: Sequence[ast.Expr], d: DistributedEntry | None, around: Around, span: Span
     ) -> None:
         """Refuse to draw a variable before what it is drawn given."""
         for symbol, inside in given(args, self.factors, around):
@@ -200,7 +277,7 @@ class DrawingReader(TermReader):
                 continue
             if self.follows(symbol, name):
                 continue
-            if symbol.name == name and (d.heads or not inside):
+            if symbol.name == name and ((d and d.heads) or not inside):
                 raise undrawn(
                     f"`{name}` is drawn given itself; write a loop over its entries that computes "
                     "the values on which each entry depends",

@@ -41,6 +41,11 @@ class Around:
     branches: tuple[ast.If, ...] = ()
 
 
+def below(s: ast.Statement, around: Around) -> Around:
+    """The branches that a statement below another one stands in, an `if (...) continue;` too."""
+    return replace(around, branches=(*around.branches, *leaving(s)))
+
+
 class Observed(NamedTuple):
     """Observations of an expression: the places of its densities' outcomes; what else it says of data."""
 
@@ -141,7 +146,7 @@ class TermReader(ABC):
         out: list[ast.Statement] = []
         for s in statements:
             out += self.statement(s, around)
-            around = replace(around, branches=(*around.branches, *leaving(s)))
+            around = below(s, around)
         return tuple(out)
 
     def statement(self, s: ast.Statement, around: Around) -> Stmts:

@@ -10,6 +10,7 @@ from ppl.records import dataclass
 from ppl.structure.definitions import Exprs, name_of
 from ppl.structure.observed.conditioned import ConditionedReader
 from ppl.structure.observed.densities import log_density
+from ppl.structure.observed.discrete_rows import DiscreteRow
 from ppl.structure.observed.terms import Around
 from ppl.structure.places import Place
 
@@ -67,6 +68,9 @@ class DensitiesReader(ConditionedReader):
 
     def condition(self, density: ast.Expr, place: Place, args: Exprs) -> Stmts:
         return self.terms.add(density, place) if place.name in self.tied.names else ()
+
+    def value(self, row: DiscreteRow) -> Stmts:
+        return ()
 
     def draw(self, place: Place, d: DistributedEntry, s: ast.Tilde | ast.Call, around: Around) -> Stmts:
         return ()

@@ -48,16 +48,19 @@ def close(draws, mean, sd):
     )
 
 
-def test_a_hurdle_is_scored_and_not_drawn():
+def test_a_hurdle_is_scored_and_drawn_where_it_is_not_given():
     program = """data { int N; array[N] int<lower=0> y; } parameters { real<lower=0, upper=1> p; }
         model { for (n in 1:N) { if (y[n] == 0) target += log(p); else { target += log1m(p);
           y[n] ~ poisson(2) T[1, ]; } } }"""
     found = scores(program, {"N": 2, "y": [0, 1]}, {"N": 2, "y": [0, 3]}, [np.log(0.25)])["y"].values
     positive = stats.poisson.logpmf(3, 2) - np.log1p(-np.exp(-2))
     assert found == pytest.approx([np.log(0.2), np.log(0.8) + positive])
+    hurdle = 0.75 * np.append(1 / 3, stats.poisson.pmf(range(1, 30), 2) / -np.expm1(-2))
     for new in ({"N": 2}, {"N": 2, "y": [0, None]}):
-        with pytest.raises(ModelError, match="cannot be simulated"):
-            at(program, {"N": 2, "y": [0, 1]}, new, [0.0])
+        y = at(program, {"N": 2, "y": [0, 1]}, new, [np.log(0.25 / 0.75)])["y"][:, 1]
+        assert np.bincount(y.astype(int), minlength=30) / len(y) == pytest.approx(
+            hurdle, abs=4 / len(y) ** 0.5
+        )
 
 
 def test_expected_values_need_no_draw_of_a_truncated_outcome_of_a_new_group():
