@@ -243,7 +243,8 @@ class VariablesOfDraws(api.Members, ABC):
             (1000, 3)
         """
         names = [name for name in by_row.outcomes(self.posterior) if name + REPLICATED not in self._names]
-        simulated = by_row.predictive(self.posterior, self.draws_u, seed) if names else {}
+        is_drawn = names or not self._replicated  # without outcomes it says why there are none
+        simulated = by_row.predictive(self.posterior, self.draws_u, seed) if is_drawn else {}
         own = {name: self.stan_variable(name + REPLICATED) for name in self._replicated}
         return {**{name: simulated[name] for name in names if name in simulated}, **own}
 

@@ -213,6 +213,13 @@ def test_what_no_draw_follows_is_refused(statements, says):
     assert caught.value.code == "PPL981"
 
 
+def test_a_fit_says_why_nothing_is_drawn():
+    program = "data { int N; vector[N] y; } parameters { real m; } model { y - m ~ normal(0, 1); }"
+    posterior = ppl.compile_model(program).condition({"N": 2, "y": [0.0, 1]})
+    with pytest.raises(ModelError, match="`y - m` is computed of data and of parameters"):
+        posterior.variational(algorithm="laplace", seed=1).predictive()
+
+
 def test_conditions_on_earlier_entries_follow_the_draws():
     program = """data { int T; vector[T] y; } parameters { real<lower=0> s; } model { s ~ exponential(1);
         for (t in 2:T) { if (y[t - 1] > 0) y[t] ~ normal(-10, s); else y[t] ~ normal(10, s); } }"""
