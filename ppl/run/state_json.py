@@ -25,6 +25,7 @@ from ppl.methods.moves.ending import StageEnd
 from ppl.methods.moves.funnels import Funnels
 from ppl.methods.moves.metric import Metric
 from ppl.methods.moves.mixing import MoveStage
+from ppl.methods.moves.necks import Necks
 from ppl.methods.moves.sampler import Adapted
 from ppl.methods.moves.trajectories import Chains
 from ppl.methods.recipes.optimising import LoopResult
@@ -42,7 +43,7 @@ RECORDS: dict[str, type] = {
     kind.__name__: kind
     for kind in (
         *(StartState, EtaSearch, Run, TracePoint, Outcome, LoopResult, FixedDrawsFit, Refined, *KINDS),
-        *(Adapted, Chains, Funnels, Metric, MoveStage, StageEnd, Psis),
+        *(Adapted, Chains, Funnels, Metric, MoveStage, Necks, StageEnd, Psis),
         *(type(state) for state in STATES if is_dataclass(state) or hasattr(state, "_fields")),
     )
 }

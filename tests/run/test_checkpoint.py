@@ -7,10 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from toy_targets import Funnel
 
 from ppl.errors import DataError
 from ppl.kernel.advi.outcome import Ending
 from ppl.kernel.advi.target import Target
+from ppl.methods.moves.ending import moved
 from ppl.methods.recipes import RECIPES, fit
 from ppl.methods.run.settings import Settings
 from ppl.methods.run.settings import Settings as RunSettings
@@ -75,6 +77,28 @@ def test_a_run_stopped_anywhere_leaves_a_result_and_goes_on_to_the_same_bytes(al
         assert [point.elbo for point in resumed.path.trace] == [point.elbo for point in expected.path.trace]
         assert after.calls <= whole.calls
     assert len(endings) > 1
+
+
+def test_chains_go_on_in_coordinates_of_funnels_to_the_same_bytes():
+    """From a stage after necks were found."""
+    starts, written = np.random.default_rng(1).standard_normal((128, 6)), journal()
+
+    def until_stopped(stop_at, own):
+        states = iter(range(100))
+
+        def listen(progress):
+            if next(states) == stop_at:
+                raise KeyboardInterrupt
+
+        return moved(Funnel(), starts, np.random.default_rng(2), 100_000, listen, journal=own)
+
+    expected = until_stopped(-1, journal())
+    with pytest.raises(KeyboardInterrupt):
+        until_stopped(6, written)
+    text = as_text({}, written.stages)
+    assert expected.funnels and '"Necks"' in text
+    resumed = until_stopped(-1, journal(text))
+    assert resumed.u.tobytes() == expected.u.tobytes() and resumed.gradients == expected.gradients
 
 
 def test_a_run_goes_on_with_any_number_of_cores(toy, tmp_path):

@@ -34,9 +34,10 @@ from ppl.methods.diagnose.mixture_sampling import Proposal, log_weights
 from ppl.methods.diagnose.modes import MODE_SEARCH, MissedRegions, Mode, find_missed_regions
 from ppl.methods.diagnose.psis import Psis, WeightedDraws, psis, weighted_draws_of
 from ppl.methods.moves.ending import MOVES, Moved, most_gradients, moved
-from ppl.methods.moves.funnels import funnels_of
 from ppl.methods.moves.images import Images, OneImage, near_images, put_back
+from ppl.methods.moves.necks import necks_of
 from ppl.methods.moves.sampler import Adapted
+from ppl.methods.moves.straightening import straightened
 from ppl.methods.run.settings import Settings
 from ppl.records import dataclass, field, replace
 
@@ -46,6 +47,9 @@ class CorrectionLimits(NamedTuple):
 
     proposals: int = 8192
     """Weighted draws of q to resample from."""
+
+    narrow: float = 1.5
+    """How many times narrower a coordinate is at a twentieth of the draws than at half, in a funnel."""
 
     most_work: int = 2**33
     """Numbers that weighted draws may work through."""
@@ -191,7 +195,7 @@ def correct(
             if drawn and not settings.move:
                 if pool.weights.ess >= CORRECTION.light_share * len(pool.u):
                     return drawn
-                reliable = not has_a_neck(drawn, pool.weights)
+                reliable = not has_a_neck(target, drawn, pool.weights, rng)
                 own = NULL_JOURNAL if drawn.pool else journal  # where chains begin anew after the check
                 checked = moved_on(target, drawn, rng, listen, reliable, own)
                 if not drawn.pool or checked.made is not DrawSource.MOVED:
@@ -242,9 +246,13 @@ def resampled(
     )
 
 
-def has_a_neck(drawn: Corrected, weights: Psis) -> bool:
+def has_a_neck(target: Target, drawn: Corrected, weights: Psis, rng: np.random.Generator) -> bool:
     """Whether draws by heavy weights are of a funnel, into whose neck draws of q seldom lead."""
-    return weights.khat > KHAT_WITH_VARIANCE and funnels_of(drawn.u[None]) is not None
+    if weights.khat <= KHAT_WITH_VARIANCE:
+        return False
+    necks, _ = necks_of(target.gradients_alone, drawn.u, rng)
+    funnels = straightened(drawn.u[None], necks) if necks else None
+    return funnels is not None and funnels.narrowing(drawn.u) > CORRECTION.narrow
 
 
 def in_image(proposals: WeightedDraws, images: Images) -> WeightedDraws:

@@ -59,7 +59,7 @@ class EndingLimits(NamedTuple):
     patience: float = 2.0
     """How many times as many moves as would do are made where an sd is not known well."""
 
-    moves_in_funnels: int = 100
+    moves_in_funnels: int = 40
     """Moves that chains make at least in the coordinates of funnels that they did not begin in: they enter
     the necks so slowly that the change from stage to stage is within its noise."""
 
@@ -259,7 +259,7 @@ def until_stationary(
     A stuck chain gives its place to another of its group, of so many; of 0 groups, to none.
     """
     kept, entered = list[MoveStage](), list[bool]()  # whether its moves were those that enter necks
-    straight_at_first = starts_right or sampler.funnels is not None
+    straight_at_first = starts_right or sampler.necks is not None
     first, until, more = 0, 0.0, inf
     if (left := journal.recall(RECORDED, sampler.rng)) is not None:
         first, kept, entered = left.stages, [*left.kept], [*left.entered]
@@ -280,7 +280,7 @@ def until_stationary(
             if groups:
                 free_stuck(sampler, came, groups)
             continue
-        late = sampler.funnels is not None and not straight_at_first
+        late = sampler.necks is not None and not straight_at_first
         entered = [*entered, not late or straight >= MOVES.fewest_moves][-MOVES.kept :]
         kept, more = [*kept, stage][-MOVES.kept :], inf
         if moves >= MOVES.fewest_moves:

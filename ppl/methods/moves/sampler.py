@@ -13,9 +13,11 @@ import numpy as np
 
 from ppl.floats import Floats
 from ppl.kernel.advi.target import Target
-from ppl.methods.moves.funnels import FUNNELS, Funnels, InFunnels, funnels_of, unscaled
+from ppl.methods.moves.funnels import Funnels, InFunnels, unscaled, without_scale
 from ppl.methods.moves.images import put_back
 from ppl.methods.moves.metric import Metric, folds, metric_of, second_of
+from ppl.methods.moves.necks import Necks, cost_of_necks, necks_of
+from ppl.methods.moves.straightening import STRAIGHTENING, straightened
 from ppl.methods.moves.trajectories import Chains, Move, chains_at, move
 from ppl.records import dataclass, field
 
@@ -49,6 +51,12 @@ class SamplerLimits(NamedTuple):
     first_step: float = 0.8
     """The first step size, in sds, times the fourth root of the dimension."""
 
+    share_of_necks: float = 0.4
+    """The share of the gradients so far that a look for necks takes, at most, about."""
+
+    looked_again: int = 3
+    """How many times as many gradients as at the last look there are at the next."""
+
     most_stored: int = 2**25
     """Numbers in the positions of one stage that are all kept; else one position in so many."""
 
@@ -76,7 +84,7 @@ class ChainPositions(NamedTuple):
 
 
 CARRIED = (
-    *("chains", "step", "funnels", "metric", "recent"),
+    *("chains", "step", "funnels", "necks", "looked", "metric", "recent"),
     *("divergent", "gradients", "moves", "straight_moves"),
 )
 """What a sampler carries from stage to stage, beside its generator."""
@@ -94,8 +102,9 @@ class Sampler:
 
     `acceptance` is the mean chance that the step size is adapted to. From `straightens_from` moves on it
     moves in the coordinates of `funnels`, where there are any in the positions of the last two stages, of
-    which `recent` are those of the last; it has made `straight_moves` there. `divergent` is the share of the
-    trajectories of the last stage that diverged with a shorter step too, `last` the last move.
+    which `recent` are those of the last; it has made `straight_moves` there. It `looked` for their `necks`
+    after so many gradients. `divergent` is the share of the trajectories of the last stage that diverged with
+    a shorter step too, `last` the last move.
     """
 
     target: Target
@@ -106,6 +115,8 @@ class Sampler:
     acceptance: float = SAMPLER.acceptance
     step: float = field(init=False)
     funnels: Funnels | None = field(init=False, default=None)
+    necks: Necks | None = field(init=False, default=None)
+    looked: int = 0
     metric: Metric = field(init=False)
     last: Move = field(init=False)
     divergent: float = 0.0
@@ -165,7 +176,7 @@ class Sampler:
                 u.append(at)
                 log_p.append(chains.log_p - change)
         self.moves += moves
-        self.straight_moves += moves if own else 0
+        self.straight_moves += moves if own and self.necks else 0
         positions = ChainPositions(put_back(self.target, np.array(u)), np.array(log_p))
         anew = own or (positions.u[-1] != u[-1]).any()
         self.chains = chains_at(self.target, positions.u[-1]) if anew else chains
@@ -176,12 +187,25 @@ class Sampler:
 
     def learn(self, u: Floats) -> None:
         """Funnels and the metric of positions u (moves, chains, dim)."""
-        if self.moves >= self.straightens_from:
-            some = u[:: -(-u[..., 0].size // (2 * FUNNELS.positions))]
+        if self.moves >= self.straightens_from and u.shape[-1] <= STRAIGHTENING.most_dimensions:
+            some = u[:: -(-u[..., 0].size // (2 * STRAIGHTENING.positions))]
             both, self.recent = np.concatenate([self.recent, some]), some
-            if both[..., 0].size >= FUNNELS.fewest_positions:
-                self.funnels = funnels_of(unscaled(self.target, both))
+            if both[..., 0].size >= STRAIGHTENING.fewest_positions:
+                both = unscaled(self.target, both)
+                self.look_for_necks(all_of(both))
+                self.funnels = straightened(both, self.necks)
         x = InFunnels(self.target, self.funnels).inside(all_of(u)).reshape(u.shape) if self.funnels else u
         second = second_of(u.shape[1])
         each = [metric_of(self.residuals(x[:, own])) for own in folds(second) if x[:, own].size]
         self.metric = Metric((each[-1], each[0]), second)
+
+    def look_for_necks(self, u: Floats) -> None:
+        """From positions u (n, dim) in the coordinates of the program, where that is not dear."""
+        most = SAMPLER.share_of_necks * self.gradients
+        due = self.gradients >= SAMPLER.looked_again * self.looked
+        if due and cost_of_necks(u.shape[1]) <= most:
+            necks, spent = necks_of(without_scale(self.target).gradients_alone, u, self.rng, most)
+            if necks and (self.necks is None or len(necks.driven) >= len(self.necks.driven)):
+                self.necks = necks
+            self.gradients += spent
+            self.looked = self.gradients
