@@ -4,7 +4,7 @@ All terms of a row together are the log probability of its value, also those und
 Values are tried from the lower bound up, until their probabilities add up to 1.
 """
 
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -31,7 +31,7 @@ from ppl.structure.definitions import Definition, Exprs
 from ppl.structure.discrete.live import without_empty
 from ppl.structure.factors import Factors
 from ppl.structure.observed.log_lik import LogLikReader
-from ppl.structure.observed.terms import Around, below
+from ppl.structure.observed.terms import Around, always_adds, below
 from ppl.structure.places import Place
 from ppl.types import rank
 
@@ -175,7 +175,7 @@ class DiscreteRows:
         if row is None or any(isinstance(n, JUMPS) for n in walk(statements)):
             return None
         if not any(always_adds(s, row.terms) for s in row.body):
-            return None
+            return None  # without a term the probability of a value is unknown
         loops = [s.variable if isinstance(s, ast.For) else "" for s in around.loops]
         if sorted(map(text_of, row.place.at)) != sorted(loops):
             return None
@@ -189,17 +189,6 @@ class DiscreteRows:
 
 
 JUMPS = (ast.Break, ast.Continue, ast.Return, ast.Reject, ast.While, ast.ForEach, ast.CallStatement)
-
-
-def always_adds(s: ast.Statement, terms: Container[ast.Node]) -> bool:
-    """Whether a statement adds a term whatever the conditions are: without any the probability is unknown."""
-    match s:
-        case ast.If(then=then, otherwise=otherwise) if otherwise:
-            return always_adds(then, terms) and always_adds(otherwise, terms)
-        case ast.Block(statements=body):
-            return any(always_adds(each, terms) for each in body)
-        case _:
-            return s in terms
 
 
 def beginning(statements: Sequence[ast.Statement], first: int, last: int, name: str) -> int:

@@ -6,7 +6,7 @@ parameters alone is a prior, and left out.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import partial, reduce
 from operator import add
 from typing import NamedTuple
@@ -19,7 +19,19 @@ from ppl.kernel.language.scope import Symbol
 from ppl.kernel.language.walk import parts, variables, walk
 from ppl.programs.entries import DensityEntries, DistributedEntry, composed, indexed
 from ppl.programs.fresh_names import FreshNames
-from ppl.programs.rewriting import Stmts, expr, integer, loops, substituted, text_of, variable, with_blocks
+from ppl.programs.rewriting import (
+    Stmts,
+    bound_in,
+    expr,
+    inner,
+    integer,
+    loops,
+    mentions,
+    substituted,
+    text_of,
+    variable,
+    with_blocks,
+)
 from ppl.records import dataclass, replace
 from ppl.source import Span
 from ppl.structure.definitions import SIZES, AstLoop, Definition, Exprs, leaving, readings
@@ -221,7 +233,8 @@ class TermReader(ABC):
         heads = [(self.names.fresh("k"), integer(1, value.span), n) for n in lengths]
         at = tuple(variable(name, value.span) for name, _, _ in heads)
         seen = self.observed(value, around.loops, at, frozenset())
-        place = self.place(seen, around, value.span, self.is_subtracted(value))
+        place = self.truncated_row(value, around)
+        place = place or self.place(seen, around, value.span, self.is_subtracted(value))
         if place is None:
             return self.of_prior(value)
         each = indexed(value, at) if heads else expr("sum(e)", value.span, e=value) if axes else value
@@ -236,6 +249,36 @@ class TermReader(ABC):
             return self.of_prior(value)
         each = replace(value, args=(d.left, *d.args)) if d.heads else value
         return d.inside(self.of_value(each, place), value.span)
+
+    def truncated_row(self, value: ast.Expr, around: Around) -> Place | None:
+        """The row whose density, with the same arguments, a loop truncates in another statement.
+
+        As in `t[n] ~ weibull(a, s); target += -weibull_lccdf(entry[n] | a, s);`.
+        """
+        match value:
+            case ast.Unary(op="-", operand=ast.Call(name=name, args=(bound, *args))) if (
+                name.endswith(LOG_CUMULATIVE) and around.loops and not around.branches
+            ):
+                own = (name.rpartition("_")[0], *map(text_of, args))
+            case _:
+                return None
+        body, terms, places = inner(around.loops[-1].body), set[ast.Node](), list[Place | None]()
+        for n in walk(body):
+            match n:
+                case ast.Tilde(left=left, distribution=family, args=given, truncation=None):
+                    pass
+                case ast.TargetIncrement(value=ast.Call(name=word, args=(left, *given))):
+                    family = word.rpartition("_")[0]
+                case _:
+                    continue
+            if (family, *map(text_of, given)) == own and text_of(left) != text_of(bound):
+                terms.add(n)
+                places.append(self.factors.places.one(left))
+        texts = {(p.name, *map(text_of, p.at)) for p in places if p}
+        if len(texts) != 1 or not all(places) or not any(always_adds(s, terms) for s in body):
+            return None
+        (row, *_) = filter(None, places)
+        return row if row.name in self.factors.outcomes and not mentions(row.at, bound_in(body)) else None
 
     def is_subtracted(self, e: ast.Expr) -> bool:
         """Whether a log probability is subtracted: of bounds, it truncates a density in another statement."""
@@ -388,6 +431,17 @@ def bound_beside(branch: ast.If, loops_here: tuple[AstLoop, ...]) -> Iterator[st
                 yield name
             case ast.Declaration(name=name):
                 yield name
+
+
+def always_adds(s: ast.Statement, terms: Container[ast.Node]) -> bool:
+    """Whether a statement adds one of the terms whatever its conditions are."""
+    match s:
+        case ast.If(then=then, otherwise=otherwise) if otherwise:
+            return always_adds(then, terms) and always_adds(otherwise, terms)
+        case ast.Block(statements=body):
+            return any(always_adds(each, terms) for each in body)
+        case _:
+            return s in terms
 
 
 def summands(e: ast.Expr) -> Exprs:

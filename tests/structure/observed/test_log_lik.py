@@ -259,6 +259,14 @@ def test_discrete_parameters_are_summed_out_of_their_rows():
         ("target += normal_lccdf(2 | m, s);", "the outcome is a constant", "normal_lccdf"),
         ("y + x ~ normal(m, s);", "`y + x` is not an entry of one data variable", "y + x"),
         ("add_lp(y, m);", "`add_lp` adds terms of data to the target", "add_lp"),
+        ("for (i in 1:N) { y[i] ~ normal(m, s); target += -normal_lccdf(x[i] | m, 1); }", "subtracts a log",
+         "-normal"),
+        ("for (i in 1:N) { if (c[i]) y[i] ~ normal(m, s); target += -normal_lccdf(x[i] | m, s); }",
+         "subtracts a log", "-normal"),
+        ("for (i in 1:2) { for (j in 3:4) y[j] ~ normal(m, s); target += -normal_lccdf(x[i] | m, s); }",
+         "subtracts a log", "-normal"),
+        ("for (i in 1:N) y[i] ~ normal(m, s); for (i in 1:N) target += -normal_lccdf(x[i] | m, s);",
+         "subtracts a log", "-normal"),
         ("y ~ normal(m, s); target += -normal_lccdf(x | m, s);", "subtracts a log probability of `x`",
          "-normal"),
         ("for (i in 1:N) { y[i] ~ normal(m, s); target += -1 * normal_lccdf(x[i] | m, s); }",
@@ -285,6 +293,22 @@ def test_what_is_of_no_row_is_refused_with_its_place(statements, says, line):
     with pytest.raises(ModelError, match=re.escape(says)) as caught:
         rows_of(statements, functions="void add_lp(vector y, real m) { target += normal_lpdf(y | m, 1); }")
     assert caught.value.code == "PPL980" and line in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("statements", "expected"),
+    [
+        ("y[i] ~ normal(mu, s); target += -normal_lccdf(x[i] | mu, s);", NORMAL),
+        ("target += -normal_lccdf(x[i] | mu, s); target += normal_lpdf(y[i] | mu, s);", NORMAL),
+        ("if (c[i]) target += normal_lccdf(y[i] | mu, s); else y[i] ~ normal(mu, s); "
+         "target += -normal_lccdf(x[i] | mu, s);", CENSORED),
+    ],
+)  # fmt: skip
+def test_a_truncation_in_the_loop_of_its_density_belongs_to_the_row(statements, expected):
+    """Delayed entry: each row counts from its entry on."""
+    found = rows_of(f"for (i in 1:N) {{ real mu = m + 0 * g[i]; {statements} }}")
+    assert found["y"] == pytest.approx(expected - stats.norm.logsf(DATA["x"], M, S))
+    assert [*found] == ["y"]
 
 
 def test_a_term_that_a_single_count_decides_belongs_to_it():
