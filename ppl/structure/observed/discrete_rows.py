@@ -123,7 +123,7 @@ class DiscreteRow(NamedTuple):
 
 @dataclass(frozen=True)
 class DiscreteRows:
-    """Finds rows of these outcomes; a statement that `draws` accepts stays as it is."""
+    """Finds rows of these int outcomes; a statement that `draws` accepts stays as it is."""
 
     factors: Factors
     names: FreshNames
@@ -159,7 +159,7 @@ class DiscreteRows:
         if len(distinct) != 1 or reader.unread:
             return None
         (place,) = distinct.values()
-        if place.name not in self.outcomes or self.factors.data[place.name].type.keyword != "int":
+        if place.name not in self.outcomes:
             return None
         is_entry = len(place.at) == len(self.factors.sizes[place.name])
         if not is_entry or mentions(place.at, bound_in(body)):

@@ -66,6 +66,8 @@ class DrawingReader(TermReader):
     lefts: dict[str, str] = field(default_factory=dict)
     by_value: set[str] = field(default_factory=set)
     """Those drawn by the probability of each value."""
+    has_rows: bool = True
+    """Whether any statements may be drawn so."""
     refused: Refusal = undrawn
     suffix: str = "_rng"
     """How the program's own function for a distribution of its own ends."""
@@ -75,7 +77,10 @@ class DrawingReader(TermReader):
         return len(self.factors.sizes[name])
 
     def body(self, statements: Sequence[ast.Statement], around: Around) -> Stmts:
-        ints = frozenset(name for name in self.factors.outcomes if self.is_drawn(name))
+        types = {name: self.factors.data[name].type.keyword for name in self.factors.outcomes}
+        ints = frozenset(name for name, word in types.items() if word == "int" and self.is_drawn(name))
+        if not ints or not self.has_rows:
+            return super().body(statements, around)
         out: list[ast.Statement] = []
         for s in DiscreteRows(self.factors, self.names, ints, self.draws).among(statements, around):
             if isinstance(s, DiscreteRow):
@@ -91,7 +96,7 @@ class DrawingReader(TermReader):
 
     def draws(self, s: ast.Statement, around: Around) -> bool:
         """Whether a statement is a draw of its outcome."""
-        reader = DrawingReader(self.factors, self.names, drawn={*self.factors.outcomes})
+        reader = DrawingReader(self.factors, self.names, drawn={*self.factors.outcomes}, has_rows=False)
         try:
             return bool(reader.statement(s, around))
         except ModelError:
