@@ -4,11 +4,14 @@ from collections.abc import Callable, Sequence
 from time import perf_counter
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ppl.density.log_density import LogDensity
 from ppl.errors import InferenceError, PPLError, Stopped
 from ppl.floats import Floats
 from ppl.kernel.advi.outcome import Listener, Phase, Progress, silent
+from ppl.kernel.emit.runtime import DrawsRejected
+from ppl.methods.numerics.index_sets import all_but
 from ppl.records import dataclass, replace
 from ppl.run.memory_needed import require_memory_of_rows
 
@@ -54,8 +57,8 @@ def tabulate(
     """Constrains each of `us`, (dim,) each, with transformed parameters and generated quantities.
 
     As many rows at once as the posterior takes. Their generated quantities share one random stream, that of
-    the first of them, which depends on `seed`, `key` and its number alone; where one of them fails, each half
-    of them has its own. Ctrl-C leaves the rows so far.
+    the first of them, which depends on `seed`, `key` and its number alone; one that fails has its own, and if
+    it is not known which does, each half of them. Ctrl-C leaves the rows so far.
     """
     require_memory_of_rows(posterior.extent, len(us))
     columns = tuple(posterior.param_names(include_tp=True, include_gq=True))
@@ -72,7 +75,8 @@ def tabulate(
             if perf_counter() - reported > SECONDS_A_TABLE_REPORT:
                 listen(Progress(Phase.VARIABLES, k, len(us)))
                 reported = perf_counter()
-            reasons += _fill(rows[k : k + size], posterior, np.asarray(us[k : k + size]), stream, k)
+            numbers = np.arange(k, min(k + size, len(us)))
+            reasons += _fill(rows[k : k + size], posterior, np.asarray(us[k : k + size]), stream, numbers)
         except KeyboardInterrupt:
             if k == 0:
                 raise
@@ -81,21 +85,30 @@ def tabulate(
     return Table(columns, rows, len(reasons), reasons[0] if reasons else "")
 
 
-def _fill(rows: Floats, posterior: LogDensity, us: Floats, stream: Stream, first: int) -> list[str]:
-    """Fill rows from `first` on, together or by halves where one fails; what kept values away from some."""
+def _fill(
+    rows: Floats, posterior: LogDensity, us: Floats, stream: Stream, numbers: NDArray[np.intp]
+) -> list[str]:
+    """Fill rows of these numbers together or, where some fail, these one by one and then the others; by
+    halves where it is not known which. Returns what kept values away from some."""
     if len(rows) == 1:
-        values, reason = _constrain(posterior, us[0], stream(first))
+        values, reason = _constrain(posterior, us[0], stream(int(numbers[0])))
         rows[0, : len(values)] = values
         return [reason] if reason else []
     try:
-        rows[:] = posterior.param_constrain_draws(us, stream(first))
+        rows[:] = posterior.columns_of_draws(us, stream(int(numbers[0])))
         return []
     except Stopped:
         raise
+    except DrawsRejected as some:
+        parts = [*some.draws[:, None], all_but(len(rows), some.draws)]
     except (PPLError, ArithmeticError, ValueError, MemoryError):
-        half = len(rows) // 2
-        reasons = _fill(rows[:half], posterior, us[:half], stream, first)
-        return reasons + _fill(rows[half:], posterior, us[half:], stream, first + half)
+        parts = np.array_split(np.arange(len(rows)), 2)
+    reasons = list[str]()
+    for part in filter(len, parts):
+        own = rows[part]
+        reasons += _fill(own, posterior, us[part], stream, numbers[part])
+        rows[part] = own
+    return reasons
 
 
 def _constrain(posterior: LogDensity, u: Floats, rng: np.random.Generator) -> tuple[Floats, str]:

@@ -17,18 +17,26 @@ from ppl.stdlib.functions.operators import OPERATORS
 from ppl.types import INT
 
 
+class IndexBelowOne(IndexError):
+    """An `index`, or some of an array of them, is below 1."""
+
+    def __init__(self, index: Array, lowest: int):
+        super().__init__(f"The index {lowest} is out of range: indices start at 1.")
+        self.index = index
+
+
 def zero_based(xp: Namespace, index: Array) -> Array:
     """A 1-based int, or array of them, counted from zero.
 
     What JAX traces is not known here; the same program was run with the same data before.
 
     Raises:
-        IndexError: an index is below 1; above the size of the axis the access itself raises.
+        IndexBelowOne: an index is below 1; above the size of the axis the access itself raises.
     """
     known = isinstance(index, int | np.integer | np.ndarray)
     lowest = (index.min() if index.size else 1) if isinstance(index, np.ndarray) else index
     if known and lowest < 1:
-        raise IndexError(f"The index {lowest} is out of range: indices start at 1.")
+        raise IndexBelowOne(index, lowest)
     return index - 1
 
 

@@ -100,9 +100,12 @@ class ForwardReader(DrawingReader):
         drawn = {d.name for d in (*self.factors.program.parameters, *self.factors.program.data)}
         for s in statements_in(map(as_tilde, around.loops[:1])):
             below = (s.span.line, s.span.column) > (span.line, span.column)
-            if below and isinstance(s, ast.Tilde) and (left := expression(s.left)) in read:
-                if (own := left.partition("[")[0]) in drawn and own != name.partition("[")[0]:
-                    raise refused(f"`{name}` is drawn given `{left}`, which is drawn below it", span)
+            if not below or not isinstance(s, ast.Tilde):
+                continue
+            left = expression(s.left)
+            own = left.partition("[")[0]
+            if left in read and own in drawn and own != name.partition("[")[0]:
+                raise refused(f"`{name}` is drawn given `{left}`, which is drawn below it", span)
 
     def draws(self, s: ast.Statement, around: Around) -> bool:
         own = [n for n in walk(as_tilde(s)) if isinstance(n, ast.Tilde | ast.TargetIncrement)]
