@@ -31,7 +31,6 @@ from ppl.kernel.draws.names import Labels, Sized, column_names, flat, sized
 from ppl.kernel.emit.located import located
 from ppl.kernel.emit.runtime import DrawsRejected, ParameterPlace, joined
 from ppl.kernel.ir.nodes import Declared
-from ppl.kernel.ir.zero_based import IndexBelowOne
 from ppl.memory import ARRAY_SIZES, available
 from ppl.optimise.forms import ARRAYS, VALUES
 from ppl.records import dataclass, field, replace
@@ -478,34 +477,14 @@ class LogDensity:
         if module is None:
             raise ArgumentError("the program takes one draw at a time: use param_constrain")
         us = self.checked_rows(us)
-        with located(module):
-            try:
-                return self.columns_of_draws(us, rng)
-            except DrawsRejected as some:
-                if isinstance(some.__cause__, InferenceError):  # which has its place
-                    raise some.__cause__ from None
-                raise Rejection(str(some)).with_traceback(some.__traceback__) from None
-
-    def columns_of_draws(self, us: Floats, rng: np.random.Generator) -> Floats:
-        """What `param_constrain_draws` returns.
-
-        Raises:
-            DrawsRejected: some of the draws fail; or a PPLError, which does not say which.
-        """
-        module = self.model.over_draws
-        assert module is not None
         draw = np.arange(1, len(us) + 1)
-        try:
-            with np.errstate(all="ignore"), located(module):
+        with np.errstate(all="ignore"), located(module):
+            try:
                 steps = module.constrained(self.d, us, draw)
                 values: VariableValues = {**next(steps), **next(steps)}
                 values |= module.generated(self.d, values, rng, draw)
-        except InferenceError as error:
-            match error.__cause__:
-                case IndexBelowOne(index=index) if np.shape(index)[:1] == (len(us),):  # an index of each draw
-                    below = (index < 1).reshape(len(us), -1).any(axis=1)
-                    raise DrawsRejected(np.flatnonzero(below), str(error)) from error
-            raise
+            except DrawsRejected as some:
+                raise Rejection(str(some)).with_traceback(some.__traceback__) from some
         return flat(self.declared(include_tp=True, include_gq=True), values, (len(us),))
 
     @checks

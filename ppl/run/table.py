@@ -11,6 +11,7 @@ from ppl.errors import InferenceError, PPLError, Stopped
 from ppl.floats import Floats
 from ppl.kernel.advi.outcome import Listener, Phase, Progress, silent
 from ppl.kernel.emit.runtime import DrawsRejected
+from ppl.kernel.ir.zero_based import IndexBelowOne
 from ppl.methods.numerics.index_sets import all_but
 from ppl.records import dataclass, replace
 from ppl.run.memory_needed import require_memory_of_rows
@@ -95,20 +96,31 @@ def _fill(
         rows[0, : len(values)] = values
         return [reason] if reason else []
     try:
-        rows[:] = posterior.columns_of_draws(us, stream(int(numbers[0])))
+        rows[:] = posterior.param_constrain_draws(us, stream(int(numbers[0])))
         return []
     except Stopped:
         raise
-    except DrawsRejected as some:
-        parts = [*some.draws[:, None], all_but(len(rows), some.draws)]
-    except (PPLError, ArithmeticError, ValueError, MemoryError):
-        parts = np.array_split(np.arange(len(rows)), 2)
+    except (PPLError, ArithmeticError, ValueError, MemoryError) as error:
+        failed = failed_draws(error, len(rows))
+        parts = [*failed[:, None], all_but(len(rows), failed)]
+        if not len(failed):
+            parts = np.array_split(np.arange(len(rows)), 2)
     reasons = list[str]()
     for part in filter(len, parts):
         own = rows[part]
         reasons += _fill(own, posterior, us[part], stream, numbers[part])
         rows[part] = own
     return reasons
+
+
+def failed_draws(error: Exception, draws: int) -> NDArray[np.intp]:
+    """Which of so many draws have this error, as far as it tells."""
+    match error.__cause__:
+        case DrawsRejected(draws=failed):
+            return failed
+        case IndexBelowOne(index=index) if np.shape(index)[:1] == (draws,):  # an index of each draw
+            return np.flatnonzero((index < 1).reshape(draws, -1).any(axis=1))
+    return np.zeros(0, dtype=np.intp)
 
 
 def _constrain(posterior: LogDensity, u: Floats, rng: np.random.Generator) -> tuple[Floats, str]:

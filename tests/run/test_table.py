@@ -37,13 +37,13 @@ def test_draws_that_index_by_an_unset_int_are_computed_alone_and_the_others_toge
     """In two batches, not by halves: of 1,000 draws of a hidden Markov model 50 such took minutes."""
     block = "{ int k; if (x < 1) k = 2; vector[2] y = [1, x]'; real z = y[k]; }"
     posterior, us, batches = posterior_of(block), points(500), list[int]()
-    together = type(posterior).columns_of_draws
+    together = type(posterior).param_constrain_draws
 
     def counted(self, us, rng):
         batches.append(len(us))
         return together(self, us, rng)
 
-    monkeypatch.setattr(type(posterior), "columns_of_draws", counted)
+    monkeypatch.setattr(type(posterior), "param_constrain_draws", counted)
     table, bad = tabulate(posterior, us, seed=1), us[:, 0] >= 1
     assert batches == [500, 500 - bad.sum()] and table.failed == bad.sum() > 0
     assert "Index -2147483648 of `y`" in table.reason and "entries 1 to 2" in table.reason

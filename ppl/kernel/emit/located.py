@@ -35,7 +35,7 @@ def located(module: Module) -> Iterator[None]:
         yield
     except Rejection as error:
         span = module.span_of(error)
-        raise Rejection(f"{span.describe()}\n{error}" if span else str(error)) from None
+        raise Rejection(f"{span.describe()}\n{error}" if span else str(error)) from error.__cause__
     except (MemoryError, RecursionError) as error:
         span = module.span_of(error)
         if span is None:
