@@ -16,7 +16,7 @@ from ppl.kernel.language.printer import print_program
 from ppl.records import dataclass, field
 from ppl.run.memory_needed import require_memory_of_rows
 from ppl.run.table import Table
-from ppl.structure.forward.program import simulator_of
+from ppl.structure.simulator import simulator_of
 
 SIMULATION_STREAM = 0x73696D
 """The stream "sim" of simulations, apart from every stream of a fit."""

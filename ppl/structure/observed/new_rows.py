@@ -28,7 +28,7 @@ from ppl.structure.definitions import name_of, symbols_in
 from ppl.structure.discrete.live import live, without_empty
 from ppl.structure.discrete.parameters import is_discrete
 from ppl.structure.factors import Factors
-from ppl.structure.forward.program import as_tilde, in_order
+from ppl.structure.forward.order import as_tilde, in_order
 from ppl.structure.observed.completed import Completion, bounded_part, completion, places
 from ppl.structure.observed.conditioned import NOTHING, ConditionedData, ConditionedReader
 from ppl.structure.observed.effects import OfFit

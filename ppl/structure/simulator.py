@@ -3,23 +3,22 @@
 Gelman et al. (2020), "Bayesian workflow", section 2.4 (prior predictive); Talts et al. (2018), Algorithm 1.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from ppl.errors import ModelError
 from ppl.kernel.language import ast
-from ppl.kernel.language.calls import DENSITIES
 from ppl.kernel.language.facts import Facts
 from ppl.kernel.language.printer import expression
-from ppl.kernel.language.walk import assigned_variables, variables, walk
 from ppl.kernel.language.walk import statements as statements_in
+from ppl.kernel.language.walk import walk
 from ppl.programs.entries import DistributedEntry
 from ppl.programs.fresh_names import FreshNames
 from ppl.programs.rewriting import Stmts, code, copied, expr, indexed, rewrite, variable
 from ppl.records import dataclass, replace
 from ppl.source import Span
-from ppl.structure.definitions import name_of
 from ppl.structure.factors import Factors
 from ppl.structure.forward.draw_statements import Drawing, drawn, root
+from ppl.structure.forward.order import as_tilde, in_order, names_in, names_set_by
 from ppl.structure.observed.predictive import DrawingReader, Exact
 from ppl.structure.observed.terms import Around
 from ppl.structure.refused import Refusal
@@ -116,20 +115,6 @@ class ForwardReader(DrawingReader):
         return name in self.facts.library.families or f"{name}_rng" in self.factors.functions
 
 
-def as_tilde(s: ast.Statement) -> ast.Statement:
-    """`target += normal_lpdf(y | m, s)` as `y ~ normal(m, s)`, inside other statements too."""
-
-    def tilde(n: ast.Node) -> ast.Statement | None:
-        match n:
-            case ast.TargetIncrement(value=ast.Call(args=(left, *args)) as e) if e.name.endswith(DENSITIES):
-                return ast.Tilde(n.span, left, e.name.rpartition("_")[0], e.span, tuple(args))
-            case ast.Profile(statements=body):
-                return ast.Block(n.span, rewrite(body, tilde))
-        return None
-
-    return rewrite(s, tilde)
-
-
 def _drawable(t: ast.Tilde, parameters: dict[str, ast.Declaration], data: dict[str, ast.Declaration]) -> str:
     """The parameter or the data variable on the left."""
     variable = root(t.left)
@@ -162,16 +147,11 @@ def _refuse_twice(
 def _refuse_data(program: ast.Program, simulated: set[str]) -> None:
     """Refuse values computed from simulated data, which differ between simulations."""
     for s in program.transformed_data:
-        if names := sorted(_read(s) & simulated):
+        if names := sorted(names_in(s) & simulated):
             raise refused(f"transformed data depend on `{names[0]}`, which is simulated", s.span)
     for d in (*program.data, *program.parameters):
-        if d.name not in simulated and (names := sorted(_read(d) & simulated)):
+        if d.name not in simulated and (names := sorted(names_in(d) & simulated)):
             raise refused(f"`{d.name}` is declared by `{names[0]}`, which is simulated", d.span)
-
-
-def _read(s: ast.Node) -> set[str]:
-    """The names that are read, or written in part."""
-    return {v.name for v in variables(s)}
 
 
 def _unscaled(type: ast.DeclaredType) -> ast.DeclaredType:
@@ -208,48 +188,11 @@ def _without_prior(
         )
 
 
-def in_order(
-    body: Sequence[ast.Statement], cyclic: Callable[[Sequence[ast.Statement]], ModelError]
-) -> Iterator[ast.Statement]:
-    """Statements, each as soon as all that it reads has been drawn or computed, otherwise as written.
-
-    Raises the error that `cyclic` gives of those that are left, if none of them is ready.
-    """
-    pending, shadows = list(body), list(map(as_tilde, body))
-    while pending:
-        at = next((k for k in range(len(pending)) if is_ready(shadows, k)), None)
-        if at is None:
-            raise cyclic(shadows)
-        shadows.pop(at)
-        yield pending.pop(at)
-
-
 def _cyclic(pending: Sequence[ast.Statement]) -> ModelError:
     s, *others = pending
-    waits = sorted(set().union(*map(_sets, others)) & _read(s))
+    waits = sorted(set().union(*map(names_set_by, others)) & names_in(s))
     what = f"it depends on `{waits[0]}`, which depends on it" if waits else "it depends on itself"
     return refused(what, s.span)
-
-
-def is_ready(pending: Sequence[ast.Statement], k: int) -> bool:
-    """Whether no other pending statement sets what this one reads, and no earlier one what it sets."""
-    own, touched = _sets(pending[k]), _read(pending[k])
-    waits = any(_sets(earlier) & (touched | own) for earlier in pending[:k])
-    return not waits and not any((_sets(later) & touched) - own for later in pending[k + 1 :])
-
-
-def _sets(s: ast.Statement) -> set[str]:
-    """The names that a statement draws, assigns to or gives a value."""
-    assigned = set[str]()
-    for n in statements_in([s]):
-        match n:
-            case ast.Tilde(left=left):
-                assigned |= {name_of(left)} - {""}
-            case ast.Assignment(target=target):
-                assigned |= {v.name for v in assigned_variables(target)}
-            case ast.Declaration(name=name):
-                assigned |= {name}
-    return assigned
 
 
 def _with_draws(s: ast.Statement, known: Drawing) -> Stmts:
