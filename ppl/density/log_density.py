@@ -205,6 +205,10 @@ class LogDensity:
             >>> posterior.param_unc_num()
             10
         """
+        return self._unconstrained_elements
+
+    @cached_property
+    def _unconstrained_elements(self) -> int:
         return sum(math.prod(p.shape) for p in self.places.values())
 
     def param_unc_names(self) -> list[str]:

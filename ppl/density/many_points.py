@@ -352,7 +352,7 @@ class LargestArrays:
 
 def span_of(code: Code | None, frame: FrameType) -> Span | None:
     """The statement that a frame of the emitted code is at; None for another frame."""
-    if code is None or frame.f_code.co_filename != code.compiled.co_filename:
+    if code is None or frame.f_code.co_filename != code.file:
         return None
     return code.emitted.spans[frame.f_lineno - 1]
 

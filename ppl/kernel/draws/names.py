@@ -84,7 +84,7 @@ def column_names(v: Sized, prefix: str | None = None) -> list[str]:
     if v.entries:
         return list(v.entries)
     base = v.name if prefix is None else prefix
-    elements = [base + dotted(index) for index in indices(v.shape)]
+    elements = [base + dotted(index) for index in indices(v.shape)] if v.shape else [base]
     if not v.items:
         return [name for e in elements for name in part_columns(e, v.pairs)]
     return [name for e in elements for k, i in enumerate(v.items, 1) for name in column_names(i, f"{e}:{k}")]

@@ -115,17 +115,22 @@ class Module:
 class Code:
     """An emitted module as Python's code object, for any namespace; its text comes from the checked IR alone.
 
-    `softplus` is the map to the positive reals.
+    `file` is what tracebacks call it, `softplus` the map to the positive reals.
     """
 
     emitted: Emitted
-    compiled: CodeType
+    file: str
     softplus: bool = False
 
     @classmethod
     def of(cls, emitted: Emitted, name: str, softplus: bool = False) -> Self:
-        """Python's compilation of a text that comes from the program of this name."""
-        return cls(emitted, compile(emitted.text, f"<emitted from {name}>", "exec"), softplus)
+        """That of a text that comes from the program of this name."""
+        return cls(emitted, f"<emitted from {name}>", softplus)
+
+    @cached_property
+    def compiled(self) -> CodeType:
+        """Compiled when it is first loaded: a fit loads few of the forms."""
+        return compile(self.emitted.text, self.file, "exec")
 
     def solve(self, *args: Any) -> Any:
         """`lib.solve`: what solvers of equations find for functions of the program (`optimise/solve.py`)."""
@@ -154,4 +159,4 @@ def load(
         printing = Printing(lib.print)
         lib.print = printing.print
         functions = {k: printing.evaluation(f) for k, f in functions.items()}
-    return Module(functions, code.emitted, code.compiled.co_filename)
+    return Module(functions, code.emitted, code.file)
