@@ -59,7 +59,7 @@ class EndingLimits(NamedTuple):
     patience: float = 2.0
     """How many times as many moves as would do are made where an sd is not known well."""
 
-    moves_in_funnels: int = 40
+    moves_in_funnels: int = 100
     """Moves that chains make at least in the coordinates of funnels that they did not begin in: they enter
     the necks so slowly that the change from stage to stage is within its noise."""
 
