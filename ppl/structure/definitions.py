@@ -105,11 +105,16 @@ def symbols_in(node: ast.Node | Sequence[ast.Node], facts: Facts) -> set[Symbol]
 def leaving(s: ast.Statement) -> Iterator[ast.If]:
     """The branches inside a statement that leave an iteration of a loop around it."""
     match s:
-        case ast.If() if any(isinstance(n, ast.Break | ast.Continue) for n in walk(s)):
+        case ast.If() if has_jump(s):
             yield s
         case ast.Block(statements=body) | ast.Profile(statements=body):
             for each in body:
                 yield from leaving(each)
+
+
+def has_jump(s: ast.Statement) -> bool:
+    """Whether a branch decides whether a loop goes on."""
+    return isinstance(s, ast.If) and any(isinstance(n, ast.Break | ast.Continue) for n in walk(s))
 
 
 def name_of(left: ast.Expr) -> str:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from ppl.kernel.language import ast
 from ppl.kernel.language.walk import children, closure, heads, statements, variables
 from ppl.programs.rewriting import Stmts, assigned, bound_in, one, rewrite, written
+from ppl.structure.definitions import has_jump
 
 EFFECTS = (ast.TargetIncrement, ast.Tilde, ast.CallStatement, ast.JacobianIncrement, ast.Print, ast.Reject)
 """Statements that do more than set variables."""
@@ -69,11 +70,6 @@ def needed_by(s: ast.Statement, needed: Set[str]) -> set[str]:
     inside = children(s)
     read = {v.name for v in variables(heads(s) if inside else s)}
     return read.union(*(needed_by(part, needed) for part in inside))
-
-
-def has_jump(s: ast.Statement) -> bool:
-    """Whether a branch decides whether a loop goes on."""
-    return isinstance(s, ast.If) and any(isinstance(n, JUMPS) for n in statements(s))
 
 
 def live_parts(body: Stmts, needed: Set[str]) -> Stmts:

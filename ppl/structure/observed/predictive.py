@@ -297,7 +297,7 @@ class DrawingReader(TermReader):
 
 
 def without_sizes(nodes: Iterable[ast.Node]) -> Iterator[ast.Node]:
-    """All that these are made of, but for what sizes are of."""
+    """All nodes of some expressions, without calls that only take the size of a variable."""
     for n in nodes:
         if not (isinstance(n, ast.Call) and n.name in SIZES):
             yield n
