@@ -18,6 +18,7 @@ from ppl.structure.definitions import (
     Definitions,
     Exprs,
     definitions_of,
+    name_of,
     symbols_in,
     symbols_read,
 )
@@ -129,6 +130,37 @@ class Factors:
         """The sizes of outcomes along rows, as text."""
         sizes = (self.sizes[name] for name in self.outcomes)
         return frozenset(text_of(own[0]) for own in sizes if own)
+
+    @cached_property
+    def indices(self) -> dict[str, set[str]]:
+        """The sizes of the axes that data of ints index, as text: by their upper bound and by use."""
+        out = {name: set[str]() for name, d in self.data.items() if d.type.keyword == "int"}
+        for name in out:
+            if bound := ast.limits(self.data[name].type).get("upper"):
+                out[name].add(text_of(bound))
+        declared = [n for n in walk(self.program) if isinstance(n, ast.Declaration)]
+        sizes = {self.facts.symbols[d]: sizes_of_variable(d) for d in declared if d in self.facts.symbols}
+        for n in walk(self.program):
+            if isinstance(n, ast.Indexed) and isinstance(n.base, ast.Variable):
+                own = sizes.get(self.facts.symbols[n.base], ())
+                for index, size in zip(n.indices, own, strict=False):
+                    if isinstance(index, ast.SingleIndex) and (name := name_of(index.value)) in out:
+                        out[name].add(text_of(size))
+        return out
+
+    def groups_within(self, sizes: Set[str]) -> frozenset[str]:
+        """These sizes, and those of groups inside their groups: of hospitals, those of patients."""
+        out = {*sizes}
+        while (
+            more := {
+                text_of(self.sizes[name][0])
+                for name, of in self.indices.items()
+                if self.sizes[name] and of & out
+            }
+            - out
+        ):
+            out |= more
+        return frozenset(out)
 
     @cached_property
     def functions(self) -> dict[str, ast.FunctionDef]:

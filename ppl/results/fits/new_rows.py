@@ -145,17 +145,18 @@ def predicted(
     replicate: Collection[str] = (),
     means: bool = False,
     kept: frozenset[str] = frozenset(),
+    anew: frozenset[str] = frozenset(),
 ) -> dict[str, Floats]:
     """Values that new rows lack given each of `us` (draws, dim), by data variable (draws, *its own shape).
 
     With `means` the expected values of all modelled data. Of parameters by row and of missing data, those
-    that are `kept` have the values of the fit: the rows are its own.
+    that are `kept` have the values of the fit: the rows are its own. Parameters `anew` are drawn.
 
     Raises:
         ModelError: the program does not say how new rows come about; says which line.
         DataError: the new data do not fit the program, or hold all that it draws.
     """
-    outputs = conditioned_on(posterior, data, replicate, means, kept).outputs(us, seed)
+    outputs = conditioned_on(posterior, data, replicate, means, kept, anew).outputs(us, seed)
     return arrays_of(outputs.table, outputs.program.outputs)
 
 
@@ -269,6 +270,7 @@ def conditioned_on(
     replicate: Collection[str] = (),
     means: bool = False,
     kept: frozenset[str] = frozenset(),
+    anew: frozenset[str] = frozenset(),
 ) -> Conditioned:
     """The program for new rows, given the values that they hold of modelled data but those to `replicate`."""
     missing = {c.name for c in posterior.model.completions}
@@ -286,7 +288,7 @@ def conditioned_on(
     of_fit = {name for name in conditioned if (every.sources(name) or {name}) <= left - missing}
     partly = frozenset(name for name, each in entries.items() if not each.all())
     given_names = GivenNames(frozenset(entries.keys() | of_fit) - partly, partly)
-    rows = NewRows(factors, given_names, means, kept | parameters)
+    rows = NewRows(factors, given_names, means, (kept | parameters) - anew, anew)
     fixed = values_of_fit(posterior, rows)
     if size := next((size for size in rows.rows if np.array_equal(values.get(size, 1), 0)), None):
         raise DataError(f"the new data have no rows: {size} is 0", size)

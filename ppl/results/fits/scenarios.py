@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence, Sized
+from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ import numpy as np
 from ppl.density.log_density import LogDensity
 from ppl.errors import DataError, UnknownName
 from ppl.floats import Floats
+from ppl.kernel.language.ast import all_sizes
 from ppl.programs.rewriting import text_of
 from ppl.records import dataclass
 from ppl.results.fits.expected import (
@@ -23,7 +25,7 @@ from ppl.results.fits.expected import (
 from ppl.results.fits.new_rows import predicted
 from ppl.results.report.summary import Summary
 from ppl.structure.discrete.parameters import is_discrete
-from ppl.structure.observed.descendants import dependents, descendants
+from ppl.structure.observed.descendants import Dependent, dependents, descendants
 from ppl.structure.observed.new_rows import NewRows
 
 if TYPE_CHECKING:
@@ -40,19 +42,19 @@ FEW_GROUPS = 6
 
 @dataclass(frozen=True)
 class Predictors:
-    """The data by row of a fit that have one size in common, `axes` the axis that has it.
+    """The data that a contrast changes, and the rows of the outcomes that depend on them.
 
-    A predictor is one of them, or a column of a matrix, `x[2]`. Levels of factors are words. `read` are the
-    data that new rows need, `outcomes` what is modelled, transformed data among them. `held` are modelled
-    data, and parameters by row, that do not depend on the predictors that are changed: those of the fit.
+    A predictor is a data variable, or a column of a matrix, `x[2]`. Levels of factors are words. `own` are
+    the sizes of predictors along rows or groups, `sizes` those of outcomes, `axes` by such a size the data
+    that have it, each with its axis. `outcomes` is what is modelled, transformed data among them.
     """
 
     posterior: LogDensity
-    size: str
-    axes: Mapping[str, int]
-    read: frozenset[str]
+    new_rows: NewRows
+    own: Mapping[str, str]
+    sizes: Sequence[str]
+    axes: Mapping[str, Mapping[str, int]]
     outcomes: frozenset[str]
-    held: frozenset[str] = frozenset()
 
     def require(self, predictor: str) -> None:
         """Refuse a predictor that is no column of its variable."""
@@ -62,9 +64,10 @@ class Predictors:
         if column is not None and predictor not in columns:
             raise UnknownName("no data by row called", predictor, columns)
 
-    def by_row(self, name: str) -> Any:
+    def by_row(self, name: str, size: str = "") -> Any:
         """The data of a variable, the rows first."""
-        return np.moveaxis(self.data_of(name), self.axes[name], 0)
+        axes = self.axes.get(size or self.own.get(name, ""), {})
+        return np.moveaxis(self.data_of(name), axes.get(name, 0), 0)
 
     def data_of(self, name: str) -> Any:
         """The data of a variable, nan where they are missing."""
@@ -88,37 +91,163 @@ class Predictors:
         codes = np.where(np.isnan(x), len(levels), x - self.posterior.data[name].first)
         return np.array([*levels, np.nan], object)[codes.astype(int)]
 
-    def typical(self) -> dict[str, Any]:
-        """The mean of each real and the mode of each integer, over the rows, but of outcomes."""
-        names = [name for name in self.axes if name in self.read | self.held]
-        return {name: typical(self.by_row(name), self.is_int(name)) for name in names}
+    def held(self, anew: str = "") -> frozenset[str]:
+        """The modelled data, and parameters by row, that do not depend on the predictors: those of the fit.
 
-    def rows(self, n: int, values: Mapping[str, Any], at_typical: bool) -> dict[str, Any]:
-        """New data of `n` rows, the typical ones or those of the fit, with `values` (n,) of predictors."""
-        held = {name: self.data_of(name) for name in self.held & self.posterior.model.data_schema.keys()}
-        held = {name: x for name, x in held.items() if name in self.axes or not x.shape}  # others stay
-        if not at_typical:
-            of = {name: self.by_row(name) if name in self.axes else x for name, x in held.items()}
-        else:
-            of = {name: np.repeat(x[None], n, axis=0) for name, x in self.typical().items()}
-            of |= {name: x for name, x in held.items() if name not in self.axes}
+        Parameters of rows `anew` are not. If no outcome depends on a predictor, as on a measurement, it tells
+        of what it depends on: nothing of this is held.
+        """
+        rows, names = self.new_rows, [*self.own]
+        by_row = {d.name: d for d in rows.program.parameters if rows.by_row(d)}
+        every = self.outcomes_of_all | by_row.keys()
+        measured = {name for name in names if not self.depending_on([name]) & self.outcomes_of_all}
+        start = {*names}
+        if measured:
+            start |= {name for name in every if self.depending_on([name]) & measured}
+        start |= {
+            name for name, d in by_row.items() if is_discrete(d) or anew in map(text_of, all_sizes(d.type))
+        }
+        held = every - start - self.depending_on([*start])
+        return held | {source for name in held & rows.factors.sizes.keys() for source in rows.sources(name)}
+
+    @property
+    def outcomes_of_all(self) -> frozenset[str]:
+        """All that is modelled."""
+        return frozenset(self.new_rows.modelled)
+
+    def depending_on(self, names: Sequence[str]) -> frozenset[str]:
+        """The data and parameters that depend on variables of these names."""
+        return descendants(self.new_rows.factors, self.terms, names)
+
+    @cached_property
+    def terms(self) -> Sequence[Dependent]:
+        return [*dependents(self.new_rows.factors)]
+
+    @cached_property
+    def read(self) -> frozenset[str]:
+        """The data that new rows need."""
+        return frozenset(d.name for d in self.new_rows.data) | {*self.own}
+
+    @cached_property
+    def anew(self) -> frozenset[str]:
+        """The parameters of groups that depend on predictors: in each scenario they are others."""
+        parameters = {d.name: d for d in self.new_rows.program.parameters}
+        depending = [parameters[name] for name in self.depending_on([*self.own]) & parameters.keys()]
+        sizes = self.new_rows.factors.groups_within({*self.own.values()})
+        return frozenset(d.name for d in depending if sizes & {*map(text_of, all_sizes(d.type))})
+
+    def typical(self, size: str) -> dict[str, Any]:
+        """The mean of each real and the mode of each integer, over the rows, but of outcomes."""
+        names = [name for name in self.axes[size] if name in self.read | self.held(size)]
+        return {name: typical(self.by_row(name, size), self.is_int(name)) for name in names}
+
+    def changed(self, values: Mapping[str, Any], of: Mapping[str, Any] = {}) -> dict[str, Any]:
+        """The data of predictors, columns of matrices among those `of` rows; rows first."""
+        out = {**of}
         for predictor, x in values.items():
             name, column = split_column(predictor)
             if column is not None:
-                matrix = np.array(of.get(name, self.by_row(name)), float)
+                matrix = np.array(out.get(name, self.by_row(name)), float)
                 matrix[:, column] = x
                 x = matrix
-            of[name] = x
-        as_declared = {
-            name: np.moveaxis(x, 0, self.axes[name]) if isinstance(x, np.ndarray) and name in self.axes else x
-            for name, x in of.items()
-        }
-        return {**as_declared, self.size: n}
+            out[name] = x
+        return out
 
-    def expected(self, us: Floats, data: Mapping[str, Any], seed: int) -> dict[str, Floats]:
-        """The expected values (draws, rows, ...) of the outcomes that have these rows."""
-        means = predicted(self.posterior, us, dict(data), seed, means=True, kept=self.held)
-        return {name: x for name, x in means.items() if name in self.outcomes and self.axes.get(name) == 0}
+    def in_place(self, values: Mapping[str, Any], size: str) -> dict[str, Any]:
+        """The same with rows at their own axis."""
+        axes = self.axes[size]
+        return {
+            name: np.moveaxis(x, 0, axes[name]) if isinstance(x, np.ndarray) and name in axes else x
+            for name, x in values.items()
+        }
+
+    def of_groups(self, values: Mapping[str, Any], size: str = "") -> dict[str, Any]:
+        """Values, one each, of all entries of the predictors that do not have these rows."""
+        out = dict[str, Any]()
+        for own in dict.fromkeys(self.own.values()):
+            named = {p: x for p, x in values.items() if self.own[split_column(p)[0]] == own != size}
+            repeated_each = {p: repeated(p, x, len(self.values(p))) for p, x in named.items()}
+            out |= self.in_place(self.changed(repeated_each), own)
+        return out
+
+    def of_fit(self, us: Floats, values: Mapping[str, Any], seed: int) -> dict[str, Floats]:
+        """The expected values (draws, ...) of the outcomes, means over the rows of the fit."""
+        held = self.held()
+        given = {name: self.data_of(name) for name in held & self.posterior.model.data_schema.keys()}
+        sizes = {n: self.data_of(n) for n in self.own.values() if n in self.posterior.model.data_schema}
+        means = self.expected(us, {**given, **sizes, **self.of_groups(values)}, held, seed)
+        return {
+            name: x.mean(axis=1) if x.ndim > 1 else x for name, x in means.items() if name in self.outcomes
+        }
+
+    def of_typical(self, us: Floats, cases: Sequence[Mapping[str, Any]], seed: int) -> dict[str, Floats]:
+        """The expected values (draws, cases, ...) of the outcomes in a typical row, given each of some cases.
+
+        Predictors of the rows vary among these; those of groups are given to all groups.
+        """
+        out = dict[str, Floats]()
+        for size in self.sizes:
+            alike = dict[tuple[Any, ...], list[int]]()
+            for k, case in enumerate(cases):
+                of_groups = (x for p, x in case.items() if self.own[split_column(p)[0]] != size)
+                alike.setdefault(tuple(of_groups), []).append(k)
+            each = [self.in_rows(us, [cases[k] for k in ks], size, seed) for ks in alike.values()]
+            order = np.argsort([k for ks in alike.values() for k in ks])
+            for name in each[0]:
+                out[name] = np.concatenate([means[name] for means in each], axis=1)[:, order]
+        return {name: out[name] for name in self.new_rows.modelled if name in out}
+
+    def in_rows(
+        self, us: Floats, cases: Sequence[Mapping[str, Any]], size: str, seed: int
+    ) -> dict[str, Floats]:
+        """The same for the outcomes of rows of one size, a row for each case."""
+        wanted, held = len(cases), self.held(size)
+        if any(size in indexed for indexed in self.new_rows.factors.indices.values()):
+            spare = int(self.data_of(size)) - wanted  # indices of the fit need as many rows
+            cases = [*cases, *[cases[-1]] * spare]
+        n = len(cases)
+        given = {name: self.data_of(name) for name in held & self.posterior.model.data_schema.keys()}
+        named = [p for p in cases[0] if self.own[split_column(p)[0]] == size]
+        varied = {p: listed([case[p] for case in cases]) for p in named}
+        of = {name: np.repeat(x[None], n, axis=0) for name, x in self.typical(size).items()}
+        of |= {name: x for name, x in given.items() if name not in self.axes[size]}
+        data = {**self.in_place(self.changed(varied, of), size), **self.of_groups(cases[0], size), size: n}
+        means = self.expected(us, data, held, seed)
+        return {
+            name: x[:, :wanted]
+            for name, x in means.items()
+            if name in self.outcomes and self.axes[size].get(name) == 0
+        }
+
+    def points(self, outcome: str, predictor: str, by: str) -> tuple[Any, Any, Any]:
+        """The data of a picture: of each row of an outcome, or of none, the predictors and the outcome."""
+        y, size = self.by_row(outcome), text_of(self.new_rows.factors.sizes[outcome][0])
+        out = list[Any]()
+        for name in filter(None, (predictor, by)):
+            at = self.groups_of_rows(size, self.own[split_column(name)[0]], frozenset())
+            if at is None:
+                return self.values(predictor)[:0], self.values(by)[:0] if by else None, y[:0]
+            out.append(self.values(name)[at])
+        return out[0], out[1] if by else None, y
+
+    def groups_of_rows(self, size: str, own: str, seen: frozenset[str]) -> Any:
+        """The group of each row, from 0, by the data that index groups; None if several do, or none."""
+        if size == own:
+            return np.arange(int(self.data_of(size)))
+        sizes, each = self.new_rows.factors.sizes, list[Any]()
+        for name, indexed in self.new_rows.factors.indices.items():
+            if [*map(text_of, sizes[name])] == [size]:
+                for group in sorted(indexed - seen - {size}):
+                    if (at := self.groups_of_rows(group, own, seen | {size})) is not None:
+                        each.append(at[self.data_of(name) - 1])
+        return each[0] if len(each) == 1 else None
+
+    def expected(
+        self, us: Floats, data: Mapping[str, Any], held: frozenset[str], seed: int
+    ) -> dict[str, Floats]:
+        """The expected values of all that is modelled; what depends on the predictors is drawn anew."""
+        others = [name for name in self.new_rows.modelled if name in self.outcomes - held - data.keys()]
+        return predicted(self.posterior, us, dict(data), seed, others, means=True, kept=held, anew=self.anew)
 
 
 def require_level(posterior: LogDensity, name: str, value: Any) -> None:
@@ -128,66 +257,50 @@ def require_level(posterior: LogDensity, name: str, value: Any) -> None:
         raise UnknownName(f"{name} has no level", value, levels)
 
 
-def predictors_of(posterior: LogDensity, named: Sequence[str], of_fit: bool = False) -> Predictors:
-    """The data that have the rows of the predictors that are named; with `of_fit` rows will be the fit's.
+def predictors_of(posterior: LogDensity, named: Sequence[str]) -> Predictors:
+    """The data that are named, and the rows of the outcomes that depend on them.
 
     Raises:
-        UnknownName: one is no data by row.
-        DataError: they have rows of different sizes, or the size is no variable.
+        UnknownName: one is no data by row or group.
+        DataError: no outcome depends on one that has no rows of an outcome.
     """
     rows = NewRows(posterior.model.compilation.factors)
     sizes = rows.factors.sizes
-    own = {d.name for d in rows.program.data}
-    places = {
-        name: (text_of(size), axis)
-        for name in sizes
-        for axis, size in reversed([*enumerate(sizes[name])])
-        if text_of(size) in rows.rows
-    }
+    declared = {d.name for d in rows.program.data}
     names = [split_column(predictor)[0] for predictor in named]
+    own = dict[str, str]()
     for name in names:
-        if name in own - {*places} and sizes[name]:
+        if name not in declared or not sizes[name]:
+            raise UnknownName("no data by row called", name, [n for n in sizes if n in declared and sizes[n]])
+        texts = [*map(text_of, sizes[name])]
+        own[name] = next((text for text in texts if text in rows.rows), texts[0])
+    terms = [*dependents(rows.factors)]
+    modelled = {*rows.modelled} - {*names}
+    depending = {name: descendants(rows.factors, terms, [name]) & modelled for name in own}
+    for name, size in own.items():
+        if size not in rows.rows and not depending[name]:
             rows_of = " and ".join(f"`{y}` has {text_of(sizes[y][0])}" for y in rows.modelled if sizes[y])
             raise DataError(
-                f"`{name}` has {text_of(sizes[name][0])} rows, but no outcome has: {rows_of or 'none'} rows. "
+                f"`{name}` has {size} rows, but no outcome has: {rows_of or 'none'} rows. "
                 f"Write a `~` statement of an outcome with the rows of `{name}`.",
                 name,
             )
-        if name not in own & {*places}:
-            raise UnknownName("no data by row called", name, [*filter(own.__contains__, places)])
-    size, *others = dict.fromkeys(places[name][0] for name in names)
-    if others:
-        raise DataError(
-            f"{' and '.join(names)} have rows of different sizes, {size} and {others[0]}.", names[1]
-        )
-    if size not in own:
-        raise DataError(f"`{names[0]}` has {size} rows; expected a size that is a variable, int N.", names[0])
-    axes = {name: axis for name, (text, axis) in places.items() if text == size}
-    read = frozenset(d.name for d in rows.data) | {*names}
-    outcomes = frozenset(rows.modelled)
-    held = held_by(rows, names, of_fit)
-    held |= {source for name in held & sizes.keys() for source in rows.sources(name)}
-    predictors = Predictors(posterior, size, axes, read, outcomes - {*names}, held)
+    with_rows = {y for y in modelled if sizes[y] and text_of(sizes[y][0]) in own.values()}
+    outcomes = with_rows.union(*depending.values())
+    of_outcomes = dict.fromkeys(text_of(sizes[y][0]) for y in rows.modelled if y in outcomes and sizes[y])
+    axes = {
+        size: {
+            name: [*map(text_of, each)].index(size)
+            for name, each in sizes.items()
+            if size in map(text_of, each)
+        }
+        for size in {*own.values(), *of_outcomes}
+    }
+    counted = [size for size in of_outcomes if size in declared]
+    predictors = Predictors(posterior, rows, own, counted, axes, frozenset(outcomes))
     for predictor in named:
         predictors.require(predictor)
     return predictors
-
-
-def held_by(rows: NewRows, names: Sequence[str], of_fit: bool) -> frozenset[str]:
-    """The modelled data, and parameters by row, that do not depend on the named predictors.
-
-    If no outcome depends on a predictor, as on a measurement, it tells of what it depends on: nothing of this
-    is held. Parameters by row are those of the fit only in its rows.
-    """
-    by_row = {d.name: d for d in rows.program.parameters if rows.by_row(d)}
-    every = frozenset(rows.modelled) | by_row.keys()
-    terms = [*dependents(rows.factors)]
-    measured = {name for name in names if not descendants(rows.factors, terms, [name]) & {*rows.modelled}}
-    start = {*names}
-    if measured:
-        start |= {name for name in every if descendants(rows.factors, terms, [name]) & measured}
-    start |= {name for name, d in by_row.items() if not of_fit or is_discrete(d)}
-    return every - start - descendants(rows.factors, terms, start)
 
 
 def split_column(predictor: str) -> tuple[str, int | None]:
@@ -292,20 +405,19 @@ def effects(
     names = [predictor, *filter(None, [by])]
     own = predictors_of(posterior, [*names, *at])
     axes = [grid_of(own, predictor), *(groups_of(own, by) for _ in names[1:])]
-    n = len(pairs := [*product(*axes)])
-    values = {name: listed([pair[k] for pair in pairs]) for k, name in enumerate(names)}
-    fixed = {name: repeated(name, value, n) for name, value in at.items()}
-    means = own.expected(us, own.rows(n, {**fixed, **values}, at_typical=True), seed)
+    for name, value in at.items():
+        repeated(name, value, 1)
+    cases = [{**at, **dict(zip(names, case, strict=True))} for case in product(*axes)]
+    means = own.of_typical(us, cases, seed)
     shape = [*map(len, axes)]
     draws = {name: x.reshape(len(x), *shape, *x.shape[2:]) for name, x in means.items()}
     places: list[Axis] = [
         [f"{name}={text_of_value(value)}" for value in axis] for name, axis in zip(names, axes, strict=True)
     ]
     named = {name: [*places, *own_axes[1:]] for name, own_axes in axes_of(posterior, means).items()}
-    points = {
-        name: (own.values(predictor), own.values(by) if by else None, own.by_row(name)) for name in means
-    }
-    others = {name: own.word_of(name, x) for name, x in own.typical().items() if name not in names}
+    points = {name: own.points(name, predictor, by) for name in means}
+    others = {name: own.word_of(name, x) for size in own.sizes for name, x in own.typical(size).items()}
+    others = {name: x for name, x in others.items() if name not in names}
     expected = ExpectedValues(draws, summarise, named)
     return Effects(predictor, axes[0], by, axes[1] if by else [], expected, points, {**others, **at})
 
@@ -359,20 +471,20 @@ def contrast(
             "a contrast compares scenarios; expected two or more values of a predictor, and as many of each, "
             '{"sex": ["F", "M"]}.'
         )
-    own = predictors_of(posterior, [*scenarios], of_fit=average)
+    own = predictors_of(posterior, [*scenarios])
     for name, value in ((name, value) for name, values in scenarios.items() for value in values):
         require_level(posterior, name, value)
-    n = len(own.values(next(iter(scenarios)))) if average else 1
+        repeated(name, value, 1)
     cases = [dict(zip(scenarios, case, strict=True)) for case in zip(*scenarios.values(), strict=True)]
-    means = list[dict[str, Floats]]()
-    for case in cases:
-        values = {name: repeated(name, value, n) for name, value in case.items()}
-        means.append(own.expected(us, own.rows(n, values, at_typical=not average), seed))
+    if average:
+        each = [own.of_fit(us, case, seed) for case in cases]
+        means = {name: np.stack([x[name] for x in each], axis=1) for name in each[0]}
+    else:
+        means = own.of_typical(us, cases, seed)
     first, *others = [",".join(map(text_of_value, case.values())) for case in cases]
     draws, axes = dict[str, Floats](), dict[str, list[Axis]]()
-    for name, (_, *of_row) in axes_of(posterior, means[0]).items():
-        base, *rest = (each[name].mean(axis=1) for each in means)
-        for what, sign, x in comparisons(own.by_row(name), base, np.stack(rest, axis=1)):
+    for name, (_, *of_row) in axes_of(posterior, means).items():
+        for what, sign, x in comparisons(own.by_row(name), means[name][:, 0], means[name][:, 1:]):
             draws[f"{what}_{name}"] = x
             axes[f"{what}_{name}"] = [[f"{other} {sign} {first}" for other in others], *of_row]
     return ExpectedValues(draws, summarise, axes)

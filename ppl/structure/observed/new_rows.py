@@ -88,6 +88,8 @@ class NewRows:
     """Whether expected values are wanted, of all modelled data."""
     kept: frozenset[str] = frozenset()
     """Parameters with an entry for each row that are those of the fit, because the rows are."""
+    anew: frozenset[str] = frozenset()
+    """Parameters of groups that are drawn anew for all of them, because their predictors are others."""
 
     @property
     def program(self) -> ast.Program:
@@ -252,8 +254,9 @@ class NewRows:
         return copied(replace(given, data=data, parameters=self.continuous))
 
     def by_row(self, d: ast.Declaration) -> bool:
-        """Whether a parameter has an entry for each row, which new rows have anew."""
-        return is_discrete(d) or (self.along_rows(d) and d.name not in self.kept)
+        """Whether all entries of a parameter are drawn anew, as of one with an entry for each row."""
+        is_anew = d.name in self.anew or (self.along_rows(d) and d.name not in self.kept)
+        return is_anew or is_discrete(d)
 
     def of_rows_left(self, names: Set[str]) -> tuple[frozenset[str], frozenset[str]]:
         """Parameters, and modelled data, of rows that stay if others are new: no new data are of them.

@@ -299,6 +299,62 @@ def test_modelled_transformed_data_keep_their_values_and_missing_ints_are_drawn(
     assert fit.effects("sex").others["k"] == 0
 
 
+HOSPITALS = """
+data {
+  int N; int P; int H; vector[H] x; vector[N] t;
+  array[P] int<lower=1, upper=H> h; array[N] int<lower=1, upper=P> p; array[N] int<lower=0, upper=1> y;
+  vector[P] u;
+}
+parameters { real b; real c; vector[P] z; }
+model { b ~ normal(0, 1); c ~ normal(0, 1); z ~ normal(PRIOR, 0.5); U y ~ bernoulli_logit(MEAN); }
+"""
+OF_VISITS = {"N": 6, "P": 3, "H": 2, "h": [1, 2, 2], "p": np.array([1, 2, 2, 3, 2, 1]), "x": [0.5, -1]}
+OF_VISITS |= {"t": np.array([1.0, 2, -1, 3, 1, 0]), "y": [0, 1, 1, 0, 1, 0], "u": [0.3, 1, -2]}
+
+
+def of_visits(prior, u, mean):
+    program = HOSPITALS.replace("PRIOR", prior).replace("U y", f"{u} y").replace("MEAN", mean)
+    return ppl.compile_model(program).condition(OF_VISITS).variational(algorithm="laplace", seed=1, draws=50)
+
+
+@pytest.mark.parametrize("u", ["", "u ~ normal(b * x[h] + z, 1);"])
+def test_predictors_of_groups_change_the_outcomes_of_their_rows(u):
+    """Hospitals of patients with visits: of the typical visit the patient is the most frequent one."""
+    fit = of_visits("0", u, "b * x[h[p]] + c * t + z[p]")
+    b, c, z = (fit.stan_variable(name) for name in "bcz")
+
+    def mean(x):
+        of_rows = b[:, None] * x + c[:, None] * OF_VISITS["t"] + z[:, OF_VISITS["p"] - 1]
+        return expit(of_rows).mean(axis=1)
+
+    def typical(x, t):
+        return expit(b * x + c * t + z[:, 1])
+
+    every, alone = (fit.contrast({"x": [0, 2]}, average=average) for average in (True, False))
+    assert every["difference_y"][:, 0] == pytest.approx(mean(2) - mean(0), abs=1e-12)
+    assert alone["difference_y"][:, 0] == pytest.approx(typical(2, 1) - typical(0, 1), abs=1e-12)
+    assert ("difference_u" in every) == bool(u)
+    if u:
+        assert every["difference_u"][:, 0] == pytest.approx(2 * b)
+    for effects in (fit.effects("x", by="t"), fit.effects("t", by="x")):
+        values = effects.expected["y"]
+        assert effects.points["y"][0].shape == (6,)
+        for k, first in enumerate(effects.grid):
+            for g, second in enumerate(effects.groups):
+                x, t = (first, second) if effects.predictor == "x" else (second, first)
+                assert values[:, k, g] == pytest.approx(typical(x, t))
+
+
+def test_effects_of_groups_that_depend_on_a_predictor_follow_it():
+    """Centred effects of patients, `z ~ normal(b * x, s)`, are others where x is another one."""
+    fit = of_visits("b * x[h]", "u ~ normal(z, 1);", "z[p]")
+    for average in (True, False):
+        found = fit.contrast({"x": [0, 2]}, average=average)["difference_u"]
+        assert found[:, 0] == pytest.approx(2 * fit.stan_variable("b"))
+    fit = of_visits("b * x[h]", "", "c * t + z[p]")
+    assert abs(fit.contrast({"x": [0, 9]})["difference_y"]).min() > 0
+
+
 @pytest.mark.parametrize(
     ("model", "start", "expected"),
     [
