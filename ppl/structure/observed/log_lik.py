@@ -10,7 +10,7 @@ from ppl.kernel.language.calls import outcome_of
 from ppl.kernel.language.walk import walk
 from ppl.programs.entries import DistributedEntry
 from ppl.programs.fresh_names import FreshNames
-from ppl.programs.rewriting import Stmts, code, indexed, rewrite, text_of
+from ppl.programs.rewriting import Stmts, bound_in, code, indexed, mentions, rewrite, text_of
 from ppl.records import dataclass, field, replace
 from ppl.source import Span
 from ppl.structure.definitions import Exprs, symbols_in, symbols_read
@@ -116,7 +116,7 @@ class RowReader(TermReader):
         Or to the row whose outcome decides whether they are added. Beside priors they may be Jacobians of
         these, and are left out.
         """
-        if rank(self.facts.types[value]):
+        if rank(self.facts.types[value]) or self.truncated_row(value, around):
             return super().increment(value, around)
         seen = {e: self.observed(e, around.loops, (), frozenset()) for e in summands(value)}
         alone = [e for e, observed in seen.items() if observed == Observed()]
@@ -125,10 +125,14 @@ class RowReader(TermReader):
         others = tuple(out for e in seen if e not in alone for out in self.increment(e, around))
         rows = (self.terms.places[n] for n in walk(others) if n in self.terms.places)
         row = next(rows, self.deciding(around))
-        whole = row is not None and bool(row.at or not self.factors.sizes.get(row.name, (row,)))
+        whole = (
+            row is not None
+            and bool(row.at or not self.factors.sizes.get(row.name, (row,)))
+            and not mentions(row.at, bound_in(others))
+        )
         if not whole and (name := self.decided_by(around)):
             raise unread(f"whether this term of parameters is added depends on `{name}`", value.span)
-        own = (self.of_value(e, row) if row and whole else self.of_prior(e) for e in alone)
+        own = (self.of_value(e, row) if row and whole else self.prior(e, around) for e in alone)
         return (*others, *(out for each in own for out in each))
 
     def decided_by(self, around: Around) -> str:

@@ -34,7 +34,7 @@ from ppl.programs.rewriting import (
 )
 from ppl.records import dataclass, replace
 from ppl.source import Span
-from ppl.structure.definitions import SIZES, AstLoop, Definition, Exprs, leaving, readings
+from ppl.structure.definitions import SIZES, AstLoop, Definition, Exprs, leaving, readings, symbols_in
 from ppl.structure.factors import Factors
 from ppl.structure.places import Place, in_common
 from ppl.structure.refused import unread
@@ -42,6 +42,10 @@ from ppl.types import INT, rank
 
 LOG_CUMULATIVE = ("_lcdf", "_lccdf")
 CUMULATIVE = (*LOG_CUMULATIVE, "_cdf", "_ccdf")
+WITH_ITS_DENSITY = (
+    "Write it with the density of its row, `y[n] ~ poisson(lambda) T[1, ]`, or "
+    "`target += poisson_lpmf(y[n] | lambda) - log1m_exp(-lambda)`."
+)
 TARGET = ("_lp", "target")
 
 
@@ -123,18 +127,50 @@ class TermReader(ABC):
         """The statements for a term of parameters alone."""
         return ()
 
+    def prior(self, value: ast.Expr, around: Around) -> Stmts:
+        """The same for an increment; ModelError where it may normalise a density in another line."""
+        if self.subtracts_probability(value) and not self.is_of_parameters(value, around):
+            why = "this term subtracts a log probability of parameters, and may normalise any density"
+            raise unread(why, value.span, WITH_ITS_DENSITY)
+        return self.of_prior(value)
+
+    def subtracts_probability(self, value: ast.Expr) -> bool:
+        """Whether a value is less by a log probability, as of a truncation: `-10 * log1m_exp(-lambda)`."""
+        return self.is_subtracted(value) and any(map(is_log_probability, self.every_part(value)))
+
+    def has_bounds(self, value: ast.Expr) -> bool:
+        """Whether a value is computed of the log probability of data beyond a bound, or up to it."""
+        cumulative = (
+            n for n in self.every_part(value) if isinstance(n, ast.Call) and n.name.endswith(CUMULATIVE)
+        )
+        return any(n.args and self.factors.reads_data(n.args[0]) for n in cumulative)
+
+    def every_part(self, value: ast.Expr) -> Iterator[ast.Node]:
+        """The nodes of a value, of what it is computed of, and of the functions that it calls."""
+        for n in walk(self.factors.computed_of((value,))):
+            yield n
+            if isinstance(n, ast.Call) and n.name in self.factors.functions:
+                yield from walk(self.factors.functions[n.name])
+
+    def is_of_parameters(self, value: ast.Expr, around: Around) -> bool:
+        """Whether a term has a density of parameters, as where it truncates a prior, or its loop has."""
+        inside = walk([s for loop in around.loops[-1:] for s in inner(loop.body)])
+        lefts = filter(None, map(outcome_of, (*self.every_part(value), *inside)))
+        return any(map(self.factors.depends, lefts))
+
     def refuse_normaliser(self, value: ast.Expr, around: Around) -> None:
         """ModelError for a term of parameters alone that may normalise a density in another line."""
         if around.branches or not around.loops or rank(self.facts.types[value]):
             return
         observed = (self.observed(e, around.loops, (), frozenset()) for e in summands(value))
-        if all(each == Observed() for each in observed) and self.is_added_by_row(value, around):
-            raise unread(
-                "this term of parameters is added for each row, and may normalise another density",
-                value.span,
-                "Write it with the density of its row, `y[n] ~ poisson(lambda) T[1, ]`, or "
-                "`target += poisson_lpmf(y[n] | lambda) - log1m_exp(-lambda)`.",
-            )
+        of_row = self.truncated_row(value, around)
+        if (
+            not of_row
+            and all(each == Observed() for each in observed)
+            and self.is_added_by_row(value, around)
+        ):
+            why = "this term of parameters is added for each row, and may normalise another density"
+            raise unread(why, value.span, WITH_ITS_DENSITY)
 
     def is_added_by_row(self, value: ast.Expr, around: Around) -> bool:
         """Whether the same value is added in each iteration of a loop over rows of an outcome."""
@@ -236,7 +272,7 @@ class TermReader(ABC):
         place = self.truncated_row(value, around)
         place = place or self.place(seen, around, value.span, self.is_subtracted(value))
         if place is None:
-            return self.of_prior(value)
+            return self.prior(value, around)
         each = indexed(value, at) if heads else expr("sum(e)", value.span, e=value) if axes else value
         return loops(heads, self.of_value(each, place), value.span)
 
@@ -251,27 +287,33 @@ class TermReader(ABC):
         return d.inside(self.of_value(each, place), value.span)
 
     def truncated_row(self, value: ast.Expr, around: Around) -> Place | None:
-        """The row whose density, with the same arguments, a loop truncates in another statement.
+        """The row whose density, with the same arguments or parameters, a loop truncates in another line.
 
-        As in `t[n] ~ weibull(a, s); target += -weibull_lccdf(entry[n] | a, s);`.
+        As in `t[n] ~ weibull(a, s); target += -weibull_lccdf(entry[n] | a, s);`, or
+        `y[n] ~ poisson(lambda[n]); target += -log1m_exp(-lambda[n]);`.
         """
+        if not around.loops or around.branches or rank(self.facts.types[value]):
+            return None
+        own: tuple[str, ...] = ()
         match value:
-            case ast.Unary(op="-", operand=ast.Call(name=name, args=(bound, *args))) if (
-                name.endswith(LOG_CUMULATIVE) and around.loops and not around.branches
+            case ast.Unary(op="-", operand=ast.Call(name=name, args=(bound, *args))) if name.endswith(
+                LOG_CUMULATIVE
             ):
-                own = (name.rpartition("_")[0], *map(text_of, args))
-            case _:
+                own = (name.rpartition("_")[0], *map(text_of, args), text_of(bound))
+            case _ if not self.subtracts_probability(value) or self.has_bounds(value):
                 return None
+        read = symbols_in(self.factors.computed_of((value,)), self.facts)
+        if not own and any(symbol.name in self.factors.outcomes for symbol in read):
+            return None
         body, terms, places = inner(around.loops[-1].body), set[ast.Node](), list[Place | None]()
-        for n in walk(body):
-            match n:
-                case ast.Tilde(left=left, distribution=family, args=given, truncation=None):
-                    pass
-                case ast.TargetIncrement(value=ast.Call(name=word, args=(left, *given))):
-                    family = word.rpartition("_")[0]
-                case _:
-                    continue
-            if (family, *map(text_of, given)) == own and text_of(left) != text_of(bound):
+        for n, density in densities_added(body):
+            left, given = left_and_args(density)
+            family = (
+                density.distribution if isinstance(density, ast.Tilde) else density.name.rpartition("_")[0]
+            )
+            if own and ((family, *map(text_of, given)) != own[:-1] or text_of(left) == own[-1]):
+                continue
+            if own or read & symbols_in(self.factors.computed_of(given), self.facts) & self.factors.dependent:
                 terms.add(n)
                 places.append(self.factors.places.one(left))
         texts = {(p.name, *map(text_of, p.at)) for p in places if p}
@@ -280,22 +322,30 @@ class TermReader(ABC):
         (row, *_) = filter(None, places)
         return row if row.name in self.factors.outcomes and not mentions(row.at, bound_in(body)) else None
 
-    def is_subtracted(self, e: ast.Expr) -> bool:
-        """Whether a log probability is subtracted: of bounds, it truncates a density in another statement."""
+    def is_subtracted(self, e: ast.Expr, seen: frozenset[str] = frozenset()) -> bool:
+        """Whether a log probability is subtracted: of bounds, it truncates a density in another statement.
+
+        `seen` are the variables and functions that are being read.
+        """
         match e:
             case ast.Unary(op="-"):
                 return True
+            case ast.Binary(op="+", left=left, right=right):
+                return self.is_subtracted(left, seen) or self.is_subtracted(right, seen)
             case ast.Binary(op="-", left=left):
                 return not any(isinstance(n, ast.Call) and n.name.endswith(CUMULATIVE) for n in walk(left))
             case ast.Binary(op="*" | ".*" | "/", left=left, right=right):
-                return self.is_subtracted(left) or self.is_subtracted(right)
-            case ast.Call(name="sum", args=(of,)):
-                return self.is_subtracted(of)
-            case ast.Variable() if e in self.facts.symbols:
+                return self.is_subtracted(left, seen) or self.is_subtracted(right, seen)
+            case ast.Call(name="sum" | "rep_vector" | "rep_row_vector" | "rep_array", args=(of, *_)):
+                return self.is_subtracted(of, seen)
+            case ast.Variable(name=name) if e in self.facts.symbols and name not in seen:
                 own = self.factors.definitions.get(self.facts.symbols[e], ())
-                return any(self.is_subtracted(d.value) for d in own)
+                return any(self.is_subtracted(d.value, seen | {name}) for d in own)
+            case ast.Call(name=name) if name in self.factors.functions and name not in seen:
+                returned = (n.value for n in walk(self.factors.functions[name]) if isinstance(n, ast.Return))
+                return any(value and self.is_subtracted(value, seen | {name}) for value in returned)
             case ast.Indexed(base=base):
-                return self.is_subtracted(base)
+                return self.is_subtracted(base, seen)
             case _:
                 return False
 
@@ -431,6 +481,40 @@ def bound_beside(branch: ast.If, loops_here: tuple[AstLoop, ...]) -> Iterator[st
                 yield name
             case ast.Declaration(name=name):
                 yield name
+
+
+def densities_added(body: Stmts) -> Iterator[tuple[ast.Statement, ast.Tilde | ast.Call]]:
+    """The densities and log probabilities that statements add, each with its statement; no truncated ones."""
+    for n in walk(body):
+        if isinstance(n, ast.Tilde) and n.truncation is None:
+            yield n, n
+        elif isinstance(n, ast.TargetIncrement):
+            calls = (e for e in summands(n.value) if isinstance(e, ast.Call))
+            yield from ((n, e) for e in calls if e.name.endswith((*DENSITIES, *LOG_CUMULATIVE)))
+
+
+def is_log_probability(n: ast.Node) -> bool:
+    """Whether a value is the log of a probability, other than of a parameter or of one such as `log(theta)`.
+
+    The latter are priors, Beta(0, 0) among them, unless they are multiplied by an int.
+    """
+    match n:
+        case ast.Call(name=name) if name.endswith(LOG_CUMULATIVE) or name in ("log1m_exp", "log_diff_exp"):
+            return True
+        case ast.Call(name="log" | "log1m", args=(of,)):
+            return any(isinstance(e, ast.Call) and e.name.endswith(PROBABILITIES) for e in walk(of))
+        case ast.Binary(op="*", left=left, right=right):
+            factors = {text_of(e).lstrip("-") for e in (left, right)}
+            return any(f.isdigit() and int(f) > 1 for f in factors) and any(
+                isinstance(e, ast.Call) and e.name in ("log1m", "log_inv_logit", "log1m_inv_logit")
+                for e in walk((left, right))
+            )
+        case _:
+            return False
+
+
+PROBABILITIES = ("exp", "Phi", "Phi_approx", "_cdf", "_ccdf")
+"""How functions end whose values, or those less than 1, are probabilities."""
 
 
 def always_adds(s: ast.Statement, terms: Container[ast.Node]) -> bool:

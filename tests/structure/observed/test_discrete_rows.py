@@ -49,6 +49,7 @@ INFLATIONS = [
     "vector[2] lp; for (k in 1:2) lp[k] = log(k == 1 ? theta : 1 - theta) "
     "+ poisson_lpmf(y[n] | k == 1 ? 0 : lambda); target += log_sum_exp(lp);",
 ]
+TRUNCATED = stats.poisson.pmf(VALUES[:, None], LAMBDA) / -np.expm1(-LAMBDA) * (VALUES[:, None] > 0)
 FORMS = [*((form, HURDLE) for form in HURDLES), *((form, INFLATED) for form in INFLATIONS)]
 DATA = {"N": 4, "x": X, "y": [0, 1, 2, 0]}
 
@@ -66,6 +67,21 @@ def conditioned(statements, data=DATA, program=PROGRAM):
 
 def means_of(posterior, u=U):
     return arrays_of(*predictive_table(posterior, np.array([u]), 1, means=True))["y"][0]
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "y[n] ~ poisson(lambda); target += -log1m_exp(-lambda);",
+        "target += -log(1 - exp(-lambda)); target += poisson_lpmf(y[n] | lambda);",
+        "y[n] ~ poisson(lambda); target += -poisson_lccdf(0 | lambda);",
+    ],
+)
+def test_a_truncation_in_another_line_of_the_loop_truncates_draws_and_means(form):
+    program = PROGRAM.replace("int<lower=0> y", "int<lower=1> y")
+    posterior = conditioned(form, {**DATA, "y": [1, 1, 2, 3]}, program)
+    has_law(predictive(posterior, np.tile(U, (DRAWS, 1)), 1)["y"], TRUNCATED)
+    assert means_of(posterior) == pytest.approx(LAMBDA / -np.expm1(-LAMBDA), abs=1e-6)
 
 
 @pytest.mark.rotate

@@ -277,8 +277,19 @@ def test_discrete_parameters_are_summed_out_of_their_rows():
          "0 -"),
         ("for (i in 1:N) { y[i] ~ normal(m, s); target += -normal_lccdf(-1 | m, s) - log(2); }",
          "the outcome is a constant", "-normal"),
-        ("for (i in 1:N) { y[i] ~ normal(m, s); target += -log1m_exp(-s); }",
+        ("for (i in 1:N) { y[i] ~ normal(m, 2); target += -log1m_exp(-s); }",
          "may normalise another density", "-log1m"),
+        ("y ~ normal(m, s); target += -10 * log1m_exp(-s);", "may normalise any density", "-10 *"),
+        ("y ~ normal(m, s); real z = log1m_exp(-s); target += 3 - z;", "may normalise any density", "3 - z"),
+        ("y ~ normal(m, s); target += 10 * minus_log(s);", "may normalise any density", "10 *"),
+        ("y ~ normal(m, s); for (i in 1:10) target += -log(1 - exp(-s));", "may normalise any density",
+         "-log(1"),
+        ("y ~ normal(m, s); target += -10 * std_normal_lcdf(m / s);", "may normalise any density", "-10 *"),
+        ("y ~ normal(m, s); target += -10 * log(Phi(m / s));", "may normalise any density", "-10 *"),
+        ("y ~ normal(m, s); target += -10 * log1m(w[1]);", "may normalise any density", "-10 *"),
+        ("target += normal_lpdf(y | m, s) + -10 * log1m_exp(-s);", "may normalise any density", "-10 *"),
+        ("y ~ normal(m, s); real q = 0; for (i in 1:N) q += log1m_exp(-s); target += -q;",
+         "may normalise any density", "-q"),
         ("y ~ normal(m, s); for (i in 1:N) target += log(s);", "may normalise another density", "log(s)"),
         ("y ~ normal(m, s); target += -size(y) * log1m_exp(-s);", "this term reads `y`", "-size(y)"),
         ("array[N] int low; for (j in 1:N) low[j] = y[j] < 0; "
@@ -291,7 +302,11 @@ def test_discrete_parameters_are_summed_out_of_their_rows():
 )  # fmt: skip
 def test_what_is_of_no_row_is_refused_with_its_place(statements, says, line):
     with pytest.raises(ModelError, match=re.escape(says)) as caught:
-        rows_of(statements, functions="void add_lp(vector y, real m) { target += normal_lpdf(y | m, 1); }")
+        rows_of(
+            statements,
+            functions="void add_lp(vector y, real m) { target += normal_lpdf(y | m, 1); } "
+            "real minus_log(real s) { return -log1m_exp(-s); }",
+        )
     assert caught.value.code == "PPL980" and line in str(caught.value)
 
 
@@ -309,6 +324,31 @@ def test_a_truncation_in_the_loop_of_its_density_belongs_to_the_row(statements, 
     found = rows_of(f"for (i in 1:N) {{ real mu = m + 0 * g[i]; {statements} }}")
     assert found["y"] == pytest.approx(expected - stats.norm.logsf(DATA["x"], M, S))
     assert [*found] == ["y"]
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        "y[i] ~ normal(m, s); target += -log1m_exp(-s);",
+        "target += -log1m_exp(-r); y[i] ~ normal(m, r);",
+        "target += normal_lpdf(y[i] | m, r) + -log(1 - exp(-r));",
+    ],
+)
+def test_a_subtracted_log_probability_of_parameters_belongs_to_the_row_of_its_loop(statements):
+    found = rows_of(f"for (i in 1:N) {{ real r = s + 0 * x[i]; {statements} }}")
+    assert found["y"] == pytest.approx(NORMAL - np.log1p(-np.exp(-S)))
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        "target += -log(w[1]) - log1m(w[1]);",
+        "target += normal_lpdf(m | 0, 1) - log1m_exp(-s);",
+        "real lp = 0; lp += student_t_lpdf(s | 3, 0, 2) - 1 * student_t_lccdf(0 | 3, 0, 2); target += lp;",
+    ],
+)
+def test_priors_that_subtract_a_log_are_of_no_row(statements):
+    assert rows_of(f"y ~ normal(m, s); {statements}")["y"] == pytest.approx(NORMAL)
 
 
 def test_a_term_that_a_single_count_decides_belongs_to_it():
