@@ -277,6 +277,7 @@ def conditioned_on(
     factors = with_fixed_in_data(posterior.model.compilation.factors, missing)
     values = coded_as_at_the_fit(posterior, data)
     every = NewRows(factors)
+    values |= all_groups(posterior, every, values)
     require_modelled(replicate, every.modelled)
     parameters, left = every.of_rows_left(values.keys() | {*replicate})
     conditioned = [name for name in every.modelled if name not in replicate]
@@ -310,6 +311,31 @@ def conditioned_on(
     new = {v.name: v.shape for v in sized.variables["parameters"]}
     predicting = rows.predicting(shapes, old, new)
     return Conditioned(posterior, rows, values, entries, (shapes, old, new), predicting)
+
+
+def all_groups(posterior: LogDensity, rows: NewRows, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Where new data have fewer groups than the fit, their number at the fit, and its data of the others.
+
+    A mean of their effects is of all groups of the fit.
+    """
+    out = dict[str, Any]()
+    for size in rows.sizes_of_groups & values.keys():
+        old = int(posterior.d.of(size))
+        if np.ndim(values[size]) or np.size(values[size]) != 1 or not 0 < int(values[size]) < old:
+            continue
+        out[size] = old
+        for name, sizes in rows.factors.sizes.items():
+            if size in map(text_of, sizes) and name in values and holes_in(values[name]) is None:
+                whole, new = np.array(posterior.d.of(name)), np.asarray(out.get(name, values[name]))
+                own = [range(n) for n in new.shape]
+                axes = [k for k, e in enumerate(sizes) if text_of(e) == size]
+                fits = new.ndim == whole.ndim and all(
+                    n == (int(values[size]) if k in axes else whole.shape[k]) for k, n in enumerate(new.shape)
+                )
+                if fits:
+                    whole[np.ix_(*own)] = new
+                    out[name] = whole
+    return out
 
 
 def is_above_the_fit(posterior: LogDensity, name: str, value: Any) -> bool:

@@ -16,6 +16,7 @@ from ppl.programs.rewriting import (
     Stmts,
     code,
     copied,
+    expr,
     loops,
     mentions,
     rewrite,
@@ -24,11 +25,12 @@ from ppl.programs.rewriting import (
     written,
 )
 from ppl.records import dataclass, field, replace
+from ppl.source import Span
 from ppl.structure.definitions import SIZES, Exprs, symbols_read
 from ppl.structure.factors import Factors
-from ppl.structure.observed.quantities import declaration
+from ppl.structure.observed.numbers import Counts
 from ppl.structure.refused import unpredicted
-from ppl.types import REAL, rank
+from ppl.types import INT, REAL, rank
 
 OF_ALL_ROWS = (
     *("mean", "sd", "variance", "min", "max", "quantile"),
@@ -54,7 +56,12 @@ class Fixing:
     rows: frozenset[str]
     sizes: Mapping[str, Exprs]
     names: FreshNames
+    counts: Counts
     values: dict[str, Exprs] = field(default_factory=dict)
+
+    def declaration(self, name: str, span: Span) -> ast.Declaration:
+        """The declaration of a value."""
+        return ast.Declaration(span, ast.SizedType(span, "real", None, (), self.values[name]), name, span)
 
     def body(self, statements: Sequence[ast.Statement], heads: tuple[ast.For, ...] = ()) -> Pair:
         """The statements that also record these values, and those that are given them."""
@@ -100,7 +107,8 @@ class Fixing:
             at = tuple(ast.Variable(n.span, h.variable) for h in own)
             entry = indexed(ast.Variable(n.span, name), at)
             recorded.extend(self.recorded(entry, n, own))  # type: ignore[arg-type]
-            return entry
+            is_int = self.facts.types.get(n) == INT  # type: ignore[call-overload]
+            return expr("to_int(a)", n.span, a=entry) if is_int else entry
 
         changed = rewrite(node, value)
         return tuple(recorded), changed
@@ -111,8 +119,8 @@ class Fixing:
 
     def heads(self, n: ast.Node, heads: tuple[ast.For, ...]) -> tuple[ast.For, ...] | None:
         """The loops that a value of all rows depends on; None for any other node, and values of one row."""
-        is_real = isinstance(n, ast.Call | ast.Binary) and self.facts.types.get(n) == REAL
-        if not is_real or not self.is_of_all(n):  # type: ignore[arg-type]
+        t = self.facts.types.get(n)  # type: ignore[call-overload]
+        if not (t == REAL or self.counts.is_number(n)) or not self.is_of_all(n):  # type: ignore[arg-type]
             return None
         own = tuple(h for h in heads if mentions(n, {h.variable, *written(h)}))
         return None if any(any(map(self.counts_rows, walk(h.upper))) for h in own) else own
@@ -127,20 +135,23 @@ class Fixing:
                 return isinstance(n, ast.Variable) and n.name in self.rows
 
     def is_of_all(self, n: ast.Expr) -> bool:
-        """Whether a value is computed of all rows, and of nothing else than their number: `sum(x) / N`."""
+        """Whether a value is computed of all rows, or their number, and of nothing else: `sum(x) / N`."""
+        return self.is_constant(n) and any(map(self.is_whole, walk(n)))
+
+    def is_whole(self, n: ast.Node) -> bool:
+        """Whether an expression is one value of all rows, or their number."""
         match n:
-            case ast.Call(name=name) if name in OF_ALL_ROWS:
-                return bool(symbols_read(n, self.facts))
-            case ast.Binary(left=left, right=right):
-                both = self.is_of_all(left), self.is_of_all(right)
-                return any(both) and all(map(self.is_constant, (left, right)))
+            case ast.Call(name=name) if self.facts.types.get(n) in (INT, REAL):
+                is_named = name in OF_ALL_ROWS and bool(symbols_read(n, self.facts))
+                return is_named or self.counts.is_count(n) or self.counts.reduces(n)
+            case ast.Binary(op="*"):
+                return self.facts.types.get(n) == REAL and self.counts.reduces(n)
             case _:
-                return False
+                return self.counts.is_count(n)
 
     def is_constant(self, e: ast.Expr) -> bool:
-        """Whether an expression is computed of values of all rows, or of numbers and sizes along rows."""
-        is_size = self.is_of_all(e) or self.counts_rows(e)
-        return is_size or (not isinstance(e, ast.Variable) and all(map(self.is_constant, parts(e))))
+        """Whether an expression is computed of values of all rows, or of numbers."""
+        return self.is_whole(e) or (not isinstance(e, ast.Variable) and all(map(self.is_constant, parts(e))))
 
 
 def with_fixed_in_data(factors: Factors, missing: Set[str]) -> Factors:
@@ -151,12 +162,13 @@ def with_fixed_in_data(factors: Factors, missing: Set[str]) -> Factors:
             which are parameters of the fit.
     """
     p, names = factors.program, FreshNames.of(factors.program)
-    fixing = FixingLater(factors.facts, factors.rows, factors.sizes, names, factors=factors, missing=missing)
+    common = (factors.facts, factors.rows, factors.sizes, names, Counts.of(factors))
+    fixing = FixingLater(*common, factors=factors, missing=missing)
     refuse_functions_of_all(factors, (*p.transformed_parameters, *p.model))
     parameters, model = (tuple(map(fixing.rewritten, block)) for block in (p.transformed_parameters, p.model))
     if not fixing.values:
         return factors
-    declared = (declaration(name, sizes, p.span) for name, sizes in fixing.values.items())
+    declared = (fixing.declaration(name, p.span) for name in fixing.values)
     data = (*p.transformed_data, *declared, *fixing.statements)
     own = copied(replace(p, transformed_data=data, transformed_parameters=parameters, model=model))
     return Factors(own, check(own, factors.facts.library))
@@ -201,6 +213,8 @@ class FixingLater(Fixing):
                 within = (*heads, s) if isinstance(s, ast.For) else heads
                 s = with_blocks(s, lambda body: tuple(self.rewritten(each, within) for each in body))
                 return replace(s, condition=self.given(s.condition, heads)[1]) if isinstance(s, ast.If) else s
+            case ast.TargetIncrement() if not self.counts.has_density(s):
+                return s
             case _:
                 recorded, given = self.given(s, heads)
                 self.statements += recorded
@@ -208,7 +222,7 @@ class FixingLater(Fixing):
 
     def heads(self, n: ast.Node, heads: tuple[ast.For, ...]) -> tuple[ast.For, ...] | None:
         own = super().heads(n, heads)
-        return own if own is not None and not self.factors.depends(n) else None
+        return own if own is not None and not self.counts.depends(n) else None
 
     def recorded(self, entry: ast.Expr, value: ast.Expr, own: tuple[ast.For, ...]) -> Stmts:
         """In transformed data, with locals replaced by what they are computed of."""
@@ -229,6 +243,8 @@ class FixingLater(Fixing):
         """The expression with the values of locals in place of these, where they have one value."""
 
         def value(n: ast.Node) -> ast.Expr | None:
+            if (size := self.counts.size_of(n)) is not None:
+                return size
             if not isinstance(n, ast.Variable) or n not in self.facts.symbols:
                 return None
             own = self.factors.definitions.get(self.facts.symbols[n], [])

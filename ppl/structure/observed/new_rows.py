@@ -18,6 +18,7 @@ from ppl.programs.rewriting import (
     integer,
     loops,
     mentions,
+    rewrite,
     substituted,
     text_of,
     variable,
@@ -33,7 +34,8 @@ from ppl.structure.observed.completed import Completion, bounded_part, completio
 from ppl.structure.observed.conditioned import NOTHING, ConditionedData, ConditionedReader
 from ppl.structure.observed.effects import OfFit
 from ppl.structure.observed.expected import Means, means_of
-from ppl.structure.observed.fixed import Fixing, Pair, refuse_of_each_other, without
+from ppl.structure.observed.fixed import OF_ALL_ROWS, Fixing, Pair, refuse_of_each_other, without
+from ppl.structure.observed.numbers import Counts
 from ppl.structure.observed.partial_normal import PartialNormal
 from ppl.structure.observed.predictive import plain
 from ppl.structure.observed.quantities import with_quantities
@@ -118,6 +120,14 @@ class NewRows:
         return self.factors.rows
 
     @cached_property
+    def sizes_of_groups(self) -> frozenset[str]:
+        """The data that parameters have as a size, other than those that count rows."""
+        sizes = [size for d in self.program.parameters for size in ast.all_sizes(d.type)]
+        of_rows = [size for name in self.modelled for size in self.factors.sizes[name]]
+        names = {v.name for v in variables(sizes)} - {v.name for v in variables(of_rows)}
+        return frozenset(names & {d.name for d in self.program.data})
+
+    @cached_property
     def names(self) -> FreshNames:
         return FreshNames.of(self.program)
 
@@ -170,7 +180,8 @@ class NewRows:
     def fixing(self) -> tuple[Fixing, Pair]:
         """Transformed data whose values of all rows are those of the fit."""
         refuse_of_each_other(self.transformed[0], self.factors.facts)
-        fixing = Fixing(self.factors.facts, self.rows, self.factors.sizes, self.names)
+        own = self.factors
+        fixing = Fixing(own.facts, self.rows, own.sizes, self.names, Counts.of(own))
         return fixing, fixing.body(self.transformed[0])
 
     @property
@@ -178,10 +189,7 @@ class NewRows:
         """The program that has those values, at the data of the fit, among its transformed data."""
         fixing, (recording, _) = self.fixing
         span = self.program.span
-        declared = tuple(
-            ast.Declaration(span, ast.SizedType(span, "real", None, (), dims), name, span)
-            for name, dims in fixing.values.items()
-        )
+        declared = (fixing.declaration(name, span) for name in fixing.values)
         data = self.data_read_by(recording)
         own = ast.Program(span, self.program.functions, data, (*declared, *recording))
         return copied(own)
@@ -345,6 +353,9 @@ class NewRows:
                 *self.densities(DensitiesReader(**common, tied=tied)),
             )
             predicting = with_unknown(predicting, unknown, self.factors.facts, self.names, model)
+        body = of_groups_of_the_fit(
+            (*start, ast.Block(span, summed.body), ast.Block(span, expected.body)), at_fit, p
+        )
         return Predicting(
             predicting,
             drawn,
@@ -354,7 +365,7 @@ class NewRows:
             Dependence(
                 reader.unknown_in(reader.conditions, not_known), reader.unknown_in(reader.priors, not_known)
             ),
-            (*start, ast.Block(span, summed.body), ast.Block(span, expected.body)),
+            body,
             (*(replace(plain(d), value=None) for d in own), *summed.declared, *expected.declared),
             unknown,
         )
@@ -428,6 +439,21 @@ def with_unknown(
         parameters=(*p.parameters, *(part for _, part in bounded)),
         model=model,
     )
+
+
+def of_groups_of_the_fit(body: Stmts, at_fit: Mapping[str, str], p: ast.Program) -> Stmts:
+    """The statements with means and the like of the effects of all groups, `mean(z)`, those of the fit."""
+    own = {d.name for d in (*p.data, *p.transformed_data, *p.parameters) if isinstance(d, ast.Declaration)}
+
+    def value(n: ast.Node) -> ast.Node | None:
+        if not (isinstance(n, ast.Call) and n.name in OF_ALL_ROWS):
+            return None
+        read = {v.name for v in variables(n)}
+        if not read & at_fit.keys() or read - own or any(isinstance(e, ast.Indexed) for e in walk(n)):
+            return None
+        return substituted(n, {name: variable(fit, n.span) for name, fit in at_fit.items()})
+
+    return rewrite(body, value)
 
 
 def local(s: ast.Statement) -> Stmts:

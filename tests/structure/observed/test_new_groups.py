@@ -158,16 +158,53 @@ def of_scale(e, old, scale):
     return (1.5 * e[0] + scale * e[1:6])[g - 1]
 
 
+@pytest.mark.parametrize(
+    ("computed", "effect", "scale", "centred"),
+    [
+        ("vector[J] a = z - mean(z);", "a[g]", 1, True),
+        ("vector[J] a; for (j in 1:J) a[j] = z[j] - sum(z) / J;", "a[g]", 1, True),
+        ("", "z[g] - mean(z)", 1, True),
+        ("vector[J] a = z / sqrt(J);", "a[g]", np.sqrt(1 / 3), False),
+        ("vector[J] a = z / sqrt(num_elements(z));", "a[g]", np.sqrt(1 / 3), False),
+    ],
+)
+def test_means_of_effects_and_their_number_are_those_of_the_fit(computed, effect, scale, centred):
+    program = HEAD.format("", "vector[J] z;") + f"transformed parameters {{ {computed} }} "
+    program += LAW.format("z ~ std_normal();", effect)
+    posterior = ppl.compile_model(program).condition({"N": 4, "y": Y, "J": 3, "g": G})
+    fit = posterior.variational(algorithm="laplace", seed=1, draws=DRAWS)
+    z = fit.stan_variable("z")
+    mean = z.mean(axis=1, keepdims=True) if centred else 0
+    more = fit.expected(NEW_G)["y"]
+    assert more[:, :2] == pytest.approx(scale * (z - mean)[:, [0, 2]])
+    for k in (2, 4):
+        assert stats.kstest(((more + mean)[:, k]) / scale, stats.norm.cdf).pvalue > 1e-3
+    for fewer in ({"N": 2, "J": 2, "g": [2, 1]}, {"N": 2, "J": 1, "g": [1, 1]}):
+        assert fit.expected(fewer)["y"] == pytest.approx(scale * (z - mean)[:, np.array(fewer["g"]) - 1])
+
+
+def test_fewer_groups_have_the_data_of_the_fit_for_the_others():
+    program = "data { int N; int J; array[N] int<lower=1, upper=J> g; vector[J] u; vector[N] y; } "
+    program += "parameters { real b; vector[J] z; } transformed parameters { vector[J] a = b * u + z; } "
+    program += "model { b ~ std_normal(); z ~ std_normal(); y ~ normal(a[g] - mean(a), 0.5); }"
+    posterior = ppl.compile_model(program).condition({"N": 4, "y": Y, "J": 3, "g": G, "u": [1, 2, 4]})
+    fit = posterior.variational(algorithm="laplace", seed=1, draws=10)
+    b, z = fit.stan_variable("b"), fit.stan_variable("z")
+    a = b[:, None] * [5, 2, 4] + z
+    found = fit.expected({"N": 1, "J": 1, "g": [1], "u": [5]})["y"]
+    assert found[:, 0] == pytest.approx(a[:, 0] - a.mean(axis=1))
+
+
 MOVED = "new groups change what `z` adds"
 
 
 @pytest.mark.parametrize(
     ("declared", "computed", "prior", "effect", "says"),
     [
-        ("vector[J] z;", "vector[J] a = z - mean(z);", "z ~ std_normal();", "a[g]", MOVED),
-        ("vector[J] z;", "", "z ~ std_normal();", "z[g] - mean(z)", MOVED),
+        ("vector[J] z;", "vector[J] b = 2 * z; vector[J] a = b - mean(b);", "z ~ std_normal();", "a[g]",
+         MOVED),
         ("vector[J - 1] z;", "", "z ~ std_normal();", "append_row(z, -sum(z))[g]", MOVED),
-        ("vector[J] z;", "vector[J] a = z / sqrt(J);", "z ~ std_normal();", "a[g]", MOVED),
+        ("vector[J] z;", "", "z ~ std_normal();", "softmax(z)[g]", MOVED),
         ("simplex[J] a;", "", "a ~ dirichlet(rep_vector(1, J));", "a[g]", "dirichlet does not draw entries"),
         ("vector[J] a;", "", "a ~ multi_student_t(5, zeros_vector(J), identity_matrix(J));", "a[g]",
          "multi_student_t does not draw entries of new groups given those of the fit"),

@@ -43,6 +43,9 @@ OF_ROWS = """
 functions {
   vector centred(vector v) { return v - mean(v); }
   vector logs(vector v) { return log(v); }
+  real scale(int n) { return inv_sqrt(n); }
+  vector by_n(vector v, int n) { return v / n; }
+  real average(vector v) { return mean(v); }
 }
 data { int N; vector[N] x; matrix[N, 3] X; array[N] int<lower=1, upper=2> g; vector[N] y; }
 transformed data { BEFORE }
@@ -88,6 +91,31 @@ def of_rows(before, later, value):
         ("vector[N] c; for (n in 1:N) { if (x[n] > mean(x)) c[n] = 1; else c[n] = 0; }", "", "c"),
         ("vector[N] c = x - sum(x) / N;", "", "c"),
         ("{ int k = 0; k += 1; } vector[N] c = logs(x);", "", "c"),
+        ("vector[N] c = x / N;", "", "c"),
+        ("vector[N] c = x * inv_sqrt(N);", "", "c"),
+        ("vector[N] c = by_n(x, N);", "", "c"),
+        ("vector[N] c = x - log_sum_exp(x);", "", "c"),
+        ("real m = scale(N); m *= 2;", "", "m * x"),
+        ("int m = N - 1;", "", "x / m"),
+        ("int m = N - 1; real q = 1.0 / m;", "", "x * q"),
+        ("int m = sum(g);", "", "x / m"),
+        ("real m = rep_row_vector(1.0 / N, N) * x;", "", "(x - m)"),
+        ("", "", "x * inv_sqrt(N)"),
+        ("", "", "x / sqrt(N)"),
+        ("", "", "N * x"),
+        ("", "", "x * (1.0 / (N - 1))"),
+        ("", "", "x * scale(N)"),
+        ("", "", "by_n(x, N)"),
+        ("", "", "x / rows(X)"),
+        ("", "vector[N] l = x;", "l / size(l)"),
+        ("", "real m = N; m /= 2;", "x / m"),
+        ("", "int m = N / 2;", "x / m"),
+        ("", "vector[N] c; for (n in 1:N) c[n] = x[n] * 1.0 / N;", "c"),
+        ("", "", "x + [N, 1.0]'[1]"),
+        ("", "", "x ./ rep_vector(N, N)"),
+        ("", "", "(x - average(x))"),
+        ("", "", "(x - x' * x)"),
+        ("", "", "(x - dot_product(x, X[, 1]))"),
     ],
 )  # fmt: skip
 def test_values_of_all_rows_are_those_of_the_fit(before, later, value):
@@ -100,8 +128,6 @@ def test_values_of_all_rows_are_those_of_the_fit(before, later, value):
     [
         ("vector[N] c = centred(x);", "", "c"),
         ("vector[N] c = softmax(x);", "", "c"),
-        ("vector[N] c = x / N;", "", "c"),
-        ("vector[N] c = x - log_sum_exp(x);", "", "c"),
         ("real m = 0; for (n in 1:N) m += x[n]; m /= N;", "", "(x - m)"),
         ("vector[2] m = [0, 0]'; for (n in 1:N) m[g[n]] += x[n] / 3; vector[N] c = x - m[g];", "", "c"),
         ("vector[2] m = [0, 0]'; for (n in 1:N) m[g[n]] += x[n] / 3;", "", "(x - m[g])"),
