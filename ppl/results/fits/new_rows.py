@@ -1,6 +1,6 @@
 """Predictions for new rows at draws of a fit: what they hold is conditioned on, the rest is drawn."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -53,7 +53,7 @@ class Conditioned(RowsInPart):
 
         Variables that are `scored` are not conditioned on.
         """
-        refuse_moved_effects(self, us[:3])
+        refuse_moved(self, us[:3])
         own = self.predicting
         kept = self.new_rows.kept & self.new_rows.held.keys()
         if imputed := [c for c in self.posterior.model.completions if c.name in kept and not c.discrete]:
@@ -96,30 +96,51 @@ class Conditioned(RowsInPart):
         return next((name for name in own.drawn if name in own.dependence.priors.get(name, ())), "")
 
 
-def refuse_moved_effects(rows: Conditioned, us: Floats) -> None:
-    """ModelError where new groups change what those of the fit add, as in `z - mean(z)`.
+def refuse_moved(rows: Conditioned, us: Floats) -> None:
+    """ModelError where new groups or other rows change what a row of the fit adds, as in `mu - mean(mu)`.
 
-    The densities of the rows of the fit are compared at some draws, with its groups and with the new ones.
+    The densities of the rows of the fit are compared at some draws: with its groups and with the new ones,
+    and with fewer rows, less the last of these, which may depend on that below it.
     """
     posterior, own = rows.posterior, rows.new_rows
+    if posterior.model.completions or posterior.model.discrete:
+        return
     _, old, new = rows.shapes
     grown = [d for d in own.continuous if not own.by_row(d) and any(np.greater(new[d.name], old[d.name]))]
-    if not grown or posterior.model.completions or posterior.model.discrete:
-        return
     by_row = frozenset(d.name for d in own.program.parameters if own.along_rows(d))
     data = {d.name: posterior.d.of(d.name) for d in posterior.model.compilation.factors.program.data}
-    more = {
-        name: x if name in own.rows or own.along_rows(own.factors.data[name]) else among(x, rows.values[name])
-        for name, x in data.items()
-    }
-    try:
-        each = [conditioned_on(posterior, values, kept=by_row).densities(us) for values in (data, more)]
-    except PPLError:  # they are not read, or not computed
-        return
-    if any(not np.allclose(x, each[1][name], equal_nan=True) for name, x in each[0].items()):
-        why = f"new groups change what `{grown[0].name}` adds to rows of groups of the fit"
-        todo = "Compute the effect of a group of its own entry alone; a mean of all groups is a parameter."
-        raise unpredicted(why, grown[0].name_span, todo)
+
+    def densities(values: Mapping[str, Any]) -> dict[str, Floats]:
+        try:
+            return conditioned_on(posterior, values, kept=by_row).densities(us)
+        except PPLError:  # they are not read, or not computed
+            return {}
+
+    whole = densities(data)
+    if grown and whole:
+        more = {
+            name: x
+            if name in own.rows or own.along_rows(own.factors.data[name])
+            else among(x, rows.values[name])
+            for name, x in data.items()
+        }
+        for name, x in densities(more).items():
+            if not np.allclose(x, whole[name], equal_nan=True):
+                why = f"new groups change what `{grown[0].name}` adds to rows of groups of the fit"
+                todo = "Compute the effect of a group of its own entry alone."
+                raise unpredicted(why, grown[0].name_span, todo)
+    for few, first in () if by_row or not whole else fewer_rows(own, data, least=2):
+        for name, x in densities(few).items():
+            if name not in own.factors.sizes or x.ndim < 2:
+                continue
+            n = len(first(name, posterior.d.of(name))) - 1
+            sizes = [*map(text_of, own.factors.sizes[name])]
+            of_rows = sizes[0] in few and x.shape[1] == n + 1 < whole[name].shape[1]
+            if of_rows and not np.allclose(x[:, :n], whole[name][:, :n], equal_nan=True):
+                d = own.factors.data[name]
+                why = f"the distribution of a row of `{name}` depends on other rows, or on how many they are"
+                todo = "Values of all rows that transformed data compute keep their value from the fit."
+                raise unpredicted(why, d.name_span, todo)
 
 
 def among(old: Any, new: Any) -> Any:
@@ -290,7 +311,7 @@ def conditioned_on(
     partly = frozenset(name for name, each in entries.items() if not each.all())
     given_names = GivenNames(frozenset(entries.keys() | of_fit) - partly, partly)
     rows = NewRows(factors, given_names, means, (kept | parameters) - anew, anew)
-    fixed = values_of_fit(posterior, rows)
+    rows, fixed = with_values_of_fit(posterior, rows)
     if size := next((size for size in rows.rows if np.array_equal(values.get(size, 1), 0)), None):
         raise DataError(f"the new data have no rows: {size} is 0", size)
     given_values = filled_in(rows, values)
@@ -414,8 +435,12 @@ def groups_in(posterior: LogDensity, values: Mapping[str, Any]) -> dict[str, int
     return groups
 
 
-def values_of_fit(posterior: LogDensity, rows: NewRows) -> dict[str, Any]:
-    """Values that stay as at the fit: those of all its rows, and those that depend on its outcomes."""
+def with_values_of_fit(posterior: LogDensity, rows: NewRows) -> tuple[NewRows, dict[str, Any]]:
+    """Values that stay as at the fit: those of all its rows, and those that depend on its outcomes.
+
+    Raises:
+        ModelError: transformed data of a row are others without the rows below it.
+    """
     fixing, _ = rows.fixing
     own = posterior.d
     if rows.transformed[1] - posterior.model.compilation.factors.data.keys():
@@ -424,38 +449,52 @@ def values_of_fit(posterior: LogDensity, rows: NewRows) -> dict[str, Any]:
     if fixing.values:
         recorded = posterior_of(posterior, rows.recording, posterior.data)
         values |= {name: recorded.d.of(name) for name in fixing.values}
-    refuse_of_other_rows(posterior, rows, values)
-    return values
+    moved = of_other_rows(posterior, rows, values)
+    if totals := {name: x for name, x in moved.items() if not rows.along_rows(rows.computed[name])}:
+        rows = replace(rows, totals=frozenset(totals))
+        values |= {rows.totals_at_fit[name]: x for name, x in totals.items()}
+        moved = of_other_rows(posterior, rows, values)
+    if moved:
+        name = next(iter(moved))
+        raise unpredicted(f"transformed data compute `{name}` of all rows", rows.computed[name].span)
+    return rows, values
 
 
-def refuse_of_other_rows(posterior: LogDensity, rows: NewRows, fixed: Mapping[str, Any]) -> None:
-    """ModelError where transformed data of a row are others without the rows below it.
+def of_other_rows(posterior: LogDensity, rows: NewRows, fixed: Mapping[str, Any]) -> dict[str, Any]:
+    """Transformed data of the fit that are others without the rows below.
 
     Those of earlier rows, as of a series, are computed in new rows too.
     """
     body = rows.fixing[1][1]
     if not rows.computed or any(isinstance(n, ast.Call) and n.name.endswith("_rng") for n in walk(body)):
-        return
+        return {}
     program = rows.computing_data({name: np.shape(value) for name, value in fixed.items()})
     names = [d.name for d in program.data]
     data = {name: fixed[name] if name in fixed else posterior.d.of(name) for name in names}
     model: Any = posterior.model.of_program(program, missing=frozenset())
-    whole = model.condition(data).d
-    sizes = {name: [*map(text_of, rows.factors.sizes[name])] for name in {*data, *rows.computed} - {*fixed}}
+    whole, out = model.condition(data).d, dict[str, Any]()
+    for few, first in fewer_rows(rows, {n: x for n, x in data.items() if n not in fixed}):
+        try:
+            alone = model.condition({**data, **few}).d
+        except PPLError:  # fewer rows may not fit the declarations
+            continue
+        for name in rows.computed:
+            both = alone.of(name), first(name, whole.of(name))
+            if np.shape(both[0]) == np.shape(both[1]) and not np.allclose(*both, equal_nan=True):
+                out[name] = whole.of(name)
+    return out
+
+
+def fewer_rows(
+    rows: NewRows, data: Mapping[str, Any], least: int = 1
+) -> Iterator[tuple[dict[str, Any], Callable[[str, Any], Any]]]:
+    """Data of the fit with fewer rows, and how other arrays by row are cut to these."""
     for size in rows.rows & data.keys():
+        for n in {k for k in (least, int(data[size]) // 2) if least <= k < int(data[size])}:
 
-        def first(name: str, x: Any, n: int, size: str = size) -> Any:
-            for axis, each in enumerate(sizes.get(name, ())):
-                x = np.take(x, range(n), axis) if each == size else x
-            return x
+            def first(name: str, x: Any, n: int = n, size: str = size) -> Any:
+                for axis, each in enumerate(map(text_of, rows.factors.sizes.get(name, ()))):
+                    x = np.take(x, range(n), axis) if each == size else x
+                return x
 
-        for n in {1, int(data[size]) // 2} - {0, int(data[size])}:
-            few = {name: first(name, x, n) for name, x in data.items()}
-            try:
-                alone = model.condition({**few, size: n}).d
-            except PPLError:  # fewer rows may not fit the declarations
-                continue
-            for name, d in rows.computed.items():
-                both = alone.of(name), first(name, whole.of(name), n)
-                if sizes[name].count(size) < 2 and not np.allclose(*both, equal_nan=True):
-                    raise unpredicted(f"transformed data compute `{name}` of all rows", d.span)
+            yield {**{name: first(name, x) for name, x in data.items()}, size: n}, first

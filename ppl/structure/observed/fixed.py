@@ -175,8 +175,16 @@ def with_fixed_in_data(factors: Factors, missing: Set[str]) -> Factors:
 
 
 def refuse_functions_of_all(factors: Factors, body: Stmts) -> None:
-    """ModelError for a function of the program that computes entries of data by row by those of all rows."""
+    """ModelError for functions that compute entries of data by row by those of all rows."""
+    by_row = {name for name, own in factors.sizes.items() if {*map(text_of, own)} & factors.rows}
     for n in walk(body):
+        if (
+            isinstance(n, ast.Call)
+            and n.name.startswith(OF_EACH_OTHER)
+            and rank(factors.facts.types[n])
+            and any(isinstance(e, ast.Variable) and e.name in by_row for e in n.args)
+        ):
+            raise unpredicted(f"`{text_of(n)}` depends on all rows", n.span)
         own = factors.functions.get(n.name) if isinstance(n, ast.Call) else None
         if own is None or not isinstance(n, ast.Call) or not rank(factors.facts.types[n]):
             continue

@@ -11,9 +11,9 @@ from ppl.kernel.language.walk import variables, walk
 from ppl.programs.fresh_names import FreshNames
 from ppl.programs.rewriting import (
     Stmts,
-    assigned,
     code,
     copied,
+    expr,
     indexed,
     integer,
     loops,
@@ -25,6 +25,7 @@ from ppl.programs.rewriting import (
     written,
 )
 from ppl.records import dataclass, replace
+from ppl.source import Span
 from ppl.structure.definitions import name_of, symbols_in
 from ppl.structure.discrete.live import live, without_empty
 from ppl.structure.discrete.parameters import is_discrete
@@ -92,6 +93,8 @@ class NewRows:
     """Parameters with an entry for each row that are those of the fit, because the rows are."""
     anew: frozenset[str] = frozenset()
     """Parameters of groups that are drawn anew for all of them, because their predictors are others."""
+    totals: frozenset[str] = frozenset()
+    """Transformed data, not by row, that statements compute of all rows: those of the fit."""
 
     @property
     def program(self) -> ast.Program:
@@ -196,18 +199,39 @@ class NewRows:
 
     @property
     def computed(self) -> dict[str, ast.Declaration]:
-        """The transformed data that new rows compute: those along rows, and sums over rows that are read."""
-        body, read = self.fixing[1][1], {v.name for v in variables(self.computing)}
-        declared = {s.name: s for s in body if isinstance(s, ast.Declaration)}
-        sums = {
-            v for n in walk(body) if isinstance(n, ast.Assignment) and n.op != "=" for v in assigned(n.target)
+        """The transformed data that new rows compute: those along rows, and other reals."""
+        declared = (s for s in self.fixing[1][1] if isinstance(s, ast.Declaration))
+        return {
+            d.name: d
+            for d in declared
+            if self.along_rows(d) or (isinstance(d.type, ast.SizedType) and d.type.keyword != "int")
         }
 
-        def is_compared(d: ast.Declaration) -> bool:
-            is_real = isinstance(d.type, ast.SizedType) and d.type.keyword != "int"
-            return is_real and d.name in read and (d.name in sums or not self.factors.sizes[d.name])
+    @cached_property
+    def totals_at_fit(self) -> dict[str, str]:
+        """The data that hold `totals`."""
+        assert self.fixing
+        return {name: self.names.fresh(f"{name}_fit") for name in sorted(self.totals)}
 
-        return {name: d for name, d in declared.items() if self.along_rows(d) or is_compared(d)}
+    @property
+    def computed_data(self) -> Stmts:
+        """Transformed data as new rows compute them, where `totals` get their values of the fit."""
+        body, out = self.fixing[1][1], list[ast.Statement]()
+        last = {name: k for k, s in enumerate(body) for name in written(s) & self.totals}
+        for k, s in enumerate(body):
+            out.append(s)
+            for name in sorted(name for name, at in last.items() if at == k):
+                out += self.of_fit(name, self.totals_at_fit[name], s.span)
+        return tuple(out)
+
+    def of_fit(self, name: str, own: str, span: Span) -> Stmts:
+        """A variable with the entries that it has at the fit."""
+        sizes = [expr("n < size(a) ? n : size(a)", span, n=n, a=own) for n in self.factors.sizes[name][:1]]
+        heads = [
+            (self.names.fresh("i"), integer(1, span), n) for n in (*sizes, *self.factors.sizes[name][1:])
+        ]
+        at = tuple(variable(k, span) for k, _, _ in heads)
+        return loops(heads, code("a = b;", span, a=indexed(name, at, span), b=indexed(own, at, span)), span)
 
     @property
     def computing(self) -> Stmts:
@@ -237,7 +261,7 @@ class NewRows:
             for name, shape in values.items()
         }
         own = (ast.Declaration(span, literal(t, values[name]), name, span) for name, t in types.items())
-        return ast.Program(span, self.program.functions, (*self.data, *own, *self.parts), self.fixing[1][1])
+        return ast.Program(span, self.program.functions, (*self.data, *own, *self.parts), self.computed_data)
 
     @property
     def parts(self) -> Iterator[ast.Declaration]:

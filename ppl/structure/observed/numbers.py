@@ -21,7 +21,7 @@ from ppl.types import INT, OWN_AXES, ROW_VECTOR, core, rank
 
 @dataclass(frozen=True)
 class Counts:
-    """The ints that count rows and groups in a program, `symbols`, and the sizes that are declared with these.
+    """The ints that count rows and groups in a program, `symbols`, and sizes that are declared with these.
 
     `numbers` are the ints that are read as numbers.
     """

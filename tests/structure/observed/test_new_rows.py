@@ -100,6 +100,10 @@ def of_rows(before, later, value):
         ("int m = N - 1; real q = 1.0 / m;", "", "x * q"),
         ("int m = sum(g);", "", "x / m"),
         ("real m = rep_row_vector(1.0 / N, N) * x;", "", "(x - m)"),
+        ("real m = 0; for (n in 1:N) m += x[n]; m /= N;", "", "(x - m)"),
+        ("vector[2] m = [0, 0]'; for (n in 1:N) m[g[n]] += x[n] / 3; vector[N] c = x - m[g];", "", "c"),
+        ("vector[2] m = [0, 0]'; for (n in 1:N) m[g[n]] += x[n] / 3;", "", "(x - m[g])"),
+        ("matrix[3, 3] S = X' * X;", "", "(X * S[, 1])"),
         ("", "", "x * inv_sqrt(N)"),
         ("", "", "x / sqrt(N)"),
         ("", "", "N * x"),
@@ -128,15 +132,21 @@ def test_values_of_all_rows_are_those_of_the_fit(before, later, value):
     [
         ("vector[N] c = centred(x);", "", "c"),
         ("vector[N] c = softmax(x);", "", "c"),
-        ("real m = 0; for (n in 1:N) m += x[n]; m /= N;", "", "(x - m)"),
-        ("vector[2] m = [0, 0]'; for (n in 1:N) m[g[n]] += x[n] / 3; vector[N] c = x - m[g];", "", "c"),
-        ("vector[2] m = [0, 0]'; for (n in 1:N) m[g[n]] += x[n] / 3;", "", "(x - m[g])"),
         ("", "", "centred(x)"),
+        ("", "", "softmax(x)"),
+        ("", "", "sort_asc(x)"),
+        ("", "", "(X * (X' * X)[, 1])"),
+        ("", "", "(x + linspaced_vector(N, 0, 1))"),
+        ("", "vector[N] e = x * b;", "(e - mean(e))"),
+        ("", "real m = 0; for (n in 1:N) m += x[n];", "(x - m)"),
+        ("", "vector[2] m = [0, 0]'; for (n in 1:N) m[g[n]] += x[n] / 3;", "(x - m[g])"),
+        ("", "int m = N; m *= 2;", "x / m"),
+        ("", "", "(N > 3 ? x : 2 * x)"),
         ("", "vector[N] l; for (n in 1:N) l[n] = log(x[n]); real m = mean(l);", "(l - m)"),
     ],
 )  # fmt: skip
 def test_values_of_all_rows_without_a_counterpart_are_refused(before, later, value):
-    with pytest.raises(ModelError, match="all rows") as caught:
+    with pytest.raises(ModelError, match=r"all rows|other rows") as caught:
         of_rows(before, later, value)
     assert caught.value.code == "PPL981"
 
