@@ -486,7 +486,8 @@ def go_on(
     starts, centres = (solved(scaled.factor, u - scaled.centre) for u in (chains.u, chains.centres))
     effective = max(MOVES.fewest_effective, n)
     most = most_gradients(target.width)
-    moves = moved(scaled, starts, rng, most, listen, effective, centres, step=chains.step)
+    ends = (most, listen, effective, centres)
+    moves = moved(scaled, starts, rng, *ends, step=chains.step, starts_right=True)
     return of_chains(scaled, moves, n, rng)
 
 

@@ -59,9 +59,12 @@ class EndingLimits(NamedTuple):
     patience: float = 2.0
     """How many times as many moves as would do are made where an sd is not known well."""
 
-    moves_in_funnels: int = 100
-    """Moves that chains make at least in the coordinates of funnels that they did not begin in: they enter
-    the necks so slowly that the change from stage to stage is within its noise."""
+    many_rejected: float = 0.04
+    """The share of trajectories as good as sure to be rejected above which there are narrow regions, which
+    chains enter so slowly that the change from stage to stage is within its noise."""
+
+    moves_into_narrow: int = 100
+    """Moves that chains make at least where there are such regions, unless they begin there."""
 
     most_sd_error: float = 0.1
     """The standard error of an sd, as a share of it, from which on it is not: as where one chain stays in a
@@ -292,11 +295,11 @@ def until_stationary(
             worth, least = chains.mixing.fewest_effective, needed(effective, chains)
             enough = chains.stationary and worth >= least
             if enough and not until:
-                unsure = chains.mixing.sd_errors.max(initial=0.0) >= MOVES.most_sd_error
                 written = effective >= MOVES.fewest_effective  # fewer are to check draws by weights
+                unsure = chains.mixing.sd_errors.max(initial=0.0) >= MOVES.most_sd_error
                 until = sampler.moves * (MOVES.patience if unsure and written else 1.0)
-                if late:
-                    until = max(until, sampler.moves - sampler.straight_moves + MOVES.moves_in_funnels)
+                if written and sampler.rejected > MOVES.many_rejected and not starts_right:
+                    until = max(until, MOVES.moves_into_narrow)
             if enough and sampler.moves >= until:
                 return chains
             if over or is_in_vain(chains, effective, most):

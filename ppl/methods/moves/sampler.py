@@ -45,6 +45,11 @@ class SamplerLimits(NamedTuple):
     acceptance: float = 0.75
     """The mean chance of acceptance that the step size is adapted to."""
 
+    weight_of_rejected: float = 2.0
+    """How many times the share of trajectories that are as good as sure to be rejected counts against it. With
+    that acceptance a normal posterior has next to none; with steps that have many, chains do not come into the
+    narrow regions of others."""
+
     learning_rate: float = 0.7
     """How much of the difference from it goes into the log of the step size, at the first move."""
 
@@ -85,7 +90,7 @@ class ChainPositions(NamedTuple):
 
 CARRIED = (
     *("chains", "step", "funnels", "necks", "looked", "metric", "recent"),
-    *("divergent", "gradients", "moves", "straight_moves"),
+    *("rejected", "divergent", "gradients", "moves", "straight_moves"),
 )
 """What a sampler carries from stage to stage, beside its generator."""
 
@@ -103,8 +108,8 @@ class Sampler:
     `acceptance` is the mean chance that the step size is adapted to. From `straightens_from` moves on it
     moves in the coordinates of `funnels`, where there are any in the positions of the last two stages, of
     which `recent` are those of the last; it has made `straight_moves` there. It `looked` for their `necks`
-    after so many gradients. `divergent` is the share of the trajectories of the last stage that diverged with
-    a shorter step too, `last` the last move.
+    after so many gradients. `rejected` is the share of the trajectories of the last stage that were as good as
+    sure to be, `divergent` that of those that diverged with a shorter step too, `last` the last move.
     """
 
     target: Target
@@ -119,6 +124,7 @@ class Sampler:
     looked: int = 0
     metric: Metric = field(init=False)
     last: Move = field(init=False)
+    rejected: float = 0.0
     divergent: float = 0.0
     gradients: int = 0
     moves: int = 0
@@ -162,14 +168,17 @@ class Sampler:
         chains = chains_at(own, own.inside(self.chains.u)) if own else self.chains
         every = 1 + moves * chains.u.size // SAMPLER.most_stored
         mean = SAMPLER.first_trajectory if self.moves < SAMPLER.first_moves else SAMPLER.trajectory
-        u, log_p, self.divergent = list[Floats](), list[Floats](), 0.0
+        u, log_p = list[Floats](), list[Floats]()
+        self.rejected = self.divergent = 0.0
         for number in range(1, moves + 1):
             length = mean * self.rng.uniform(1 - SAMPLER.jitter, 1 + SAMPLER.jitter)
             count = int(np.clip(np.ceil(length / self.step), 1, SAMPLER.most_steps))
             self.last = moved = move(own or self.target, chains, self.metric, self.step, count, self.rng)
             chains = moved.chains
-            self.step *= float(np.exp(rate * (moved.accepted - self.acceptance)))
+            accepted = moved.accepted - SAMPLER.weight_of_rejected * moved.rejected
+            self.step *= float(np.exp(rate * (accepted - self.acceptance)))
             self.gradients += moved.gradients
+            self.rejected += moved.rejected / moves
             self.divergent += float(moved.divergent.mean()) / moves
             if (moves - number) % every == 0:
                 at, change = own.outside(chains.u) if own else (chains.u, 0.0)

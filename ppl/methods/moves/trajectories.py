@@ -131,6 +131,11 @@ class Move(NamedTuple):
         """The mean chance."""
         return float(self.chance.mean())
 
+    @property
+    def rejected(self) -> float:
+        """The share of first attempts that were as good as sure to be rejected."""
+        return float((self.chance < np.exp(TRAJECTORY.rejected_log_chance)).mean())
+
 
 def move(
     target: Target, chains: Chains, metric: Metric, step: float, count: int, rng: np.random.Generator

@@ -141,7 +141,7 @@ def test_chains_that_begin_outside_enter_the_neck_and_tell_the_evidence():
     assert np.sqrt(np.mean(np.square(errors))) < 2 and np.max(np.abs(errors)) < 4
 
 
-@pytest.mark.parametrize("seed", [2, 4, 6, 101, 112, 116])
+@pytest.mark.parametrize("seed", [2, 4, 5, 101, 112, 116])
 def test_the_mean_of_one_coordinate_bends_with_another(seed):
     """A fit that takes the bend for a neck, too, keeps chains from the ends: the evidence is 0.08 too low."""
     rng = np.random.default_rng(seed)

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from toy_targets import Gammas
+from toy_targets import Funnel, Gammas
 from toy_targets import Gaussian as GaussianTarget
 
+from ppl.methods.moves import sampler
 from ppl.methods.moves.sampler import Sampler
 
 
@@ -13,8 +14,8 @@ def test_what_chains_learn_does_not_bias_them():
     target, means = Gammas(40), []
     for seed in range(10):
         rng = np.random.default_rng(seed)
-        sampler = Sampler.at(target, np.log(rng.gamma(0.7, size=(24, 40))), rng)
-        stages = [sampler.stage(moves, 0.3) for moves in (4, 6, 9, 13)]
+        chains = Sampler.at(target, np.log(rng.gamma(0.7, size=(24, 40))), rng)
+        stages = [chains.stage(moves, 0.3) for moves in (4, 6, 9, 13)]
         means.append(np.concatenate([stage.log_p for stage in stages[1:]]).mean())
     exact = target.log_densities(np.log(np.random.default_rng(99).gamma(0.7, size=(20_000, 40))))
     assert np.mean(means) == pytest.approx(exact.mean(), abs=0.18 * exact.std())
@@ -23,5 +24,25 @@ def test_what_chains_learn_does_not_bias_them():
 @pytest.mark.parametrize("chains", [2, 3, 4, 5])
 def test_few_chains_move(chains):
     rng = np.random.default_rng(1)
-    sampler = Sampler.at(GaussianTarget(np.zeros(2), np.eye(2)), rng.standard_normal((chains, 2)), rng)
-    assert sampler.stage(20).u.std() == pytest.approx(1.0, abs=0.5)
+    few = Sampler.at(GaussianTarget(np.zeros(2), np.eye(2)), rng.standard_normal((chains, 2)), rng)
+    assert few.stage(20).u.std() == pytest.approx(1.0, abs=0.5)
+
+
+def test_trajectories_that_are_rejected_make_steps_shorter(monkeypatch):
+    """A normal posterior has few: there the step is nearly that of the mean acceptance alone."""
+
+    def adapted(target, u, weight):
+        monkeypatch.setattr(sampler, "SAMPLER", sampler.SAMPLER._replace(weight_of_rejected=weight))
+        chains = Sampler.at(target, u, np.random.default_rng(1))
+        for moves in (20, 20):
+            chains.stage(moves, 0.3)
+        return chains
+
+    v = 3 * np.random.default_rng(2).standard_normal(128)
+    u = np.column_stack([v, np.exp(v / 2)[:, None] * np.random.default_rng(3).standard_normal((128, 5))])
+    ours, before = (adapted(Funnel(), u, weight) for weight in (sampler.SAMPLER.weight_of_rejected, 0.0))
+    assert before.rejected > 0.08 and ours.rejected < 0.6 * before.rejected and ours.step < before.step
+
+    normal = GaussianTarget(np.zeros(5), np.eye(5))
+    ours, before = (adapted(normal, u[:, 1:] / u[:, 1:].std(axis=0), weight) for weight in (2.0, 0.0))
+    assert before.rejected < 0.08 and ours.step == pytest.approx(before.step, rel=0.15)
