@@ -9,7 +9,7 @@ from ppl.kernel.language.scope import Symbol
 from ppl.programs.entries import DistributedEntry, own_axes_of
 from ppl.programs.rewriting import Stmts, code, indexed, rewrite, substituted, text_of
 from ppl.records import dataclass, field, replace
-from ppl.structure.definitions import Exprs, symbols_in
+from ppl.structure.definitions import Exprs, name_of, symbols_in
 from ppl.structure.discrete.normal import normalised_in
 from ppl.structure.observed.densities import log_density
 from ppl.structure.observed.discrete_rows import DiscreteRow
@@ -54,6 +54,7 @@ class ConditionedReader(EffectsReader, RowReader):
     priors: list[Factor] = field(default_factory=list)
     """Densities that something is drawn from."""
     in_mixture: bool = False
+    uncensors: bool = True
 
     def split_entries(self, s: ast.Tilde | ast.Call) -> DistributedEntry:
         """A series in one statement, `y[2:N] ~ normal(b * y[1:N - 1], s)`: arguments follow the draws."""
@@ -98,6 +99,14 @@ class ConditionedReader(EffectsReader, RowReader):
             "if (min(to_array_1d(f))) term(); else if (max(to_array_1d(f)) == 0) draw(); else some();",
             s.span, f=flags, term=term, draw=drawn, some=some,
         )  # fmt: skip
+
+    def uncensored(self, value: ast.Expr, around: Around) -> ast.Tilde | ast.Call | None:
+        """Not of variables that are given in part: given values may be censored."""
+        density = super().uncensored(value, around)
+        if density is not None and name_of(left_and_args(density)[0]) in self.flags:
+            why = f"`{text_of(left_and_args(density)[0])}` may be censored, and some values are given"
+            raise undrawn(why, value.span, "Give all values, or none of them.")
+        return density
 
     def is_drawn(self, name: str) -> bool:
         return name not in self.given.wholly

@@ -86,6 +86,7 @@ class ExpectedReader(DrawingReader):
     declared: dict[str, ast.Declaration] = field(default_factory=dict)
     weights: tuple[ast.Expr, ...] = ()
     later: bool = False
+    uncensors: bool = True
     suffix: str = MEAN
     flags: Mapping[str, str] = field(default_factory=dict)
     normal: PartialNormal = field(default_factory=lambda: PartialNormal(""))

@@ -10,7 +10,7 @@ from typing import NamedTuple, cast
 
 from ppl.errors import ModelError
 from ppl.kernel.language import ast
-from ppl.kernel.language.calls import left_and_args
+from ppl.kernel.language.calls import left_and_args, outcome_of
 from ppl.kernel.language.scope import BlockName, Symbol
 from ppl.kernel.language.walk import parts, variables
 from ppl.programs.entries import AXES, DensityEntries, DistributedEntry, between, own_axes_of
@@ -25,7 +25,14 @@ from ppl.structure.forward.draw_statements import DRAWS, draw_of
 from ppl.structure.observed.densities import log_density
 from ppl.structure.observed.discrete_rows import DiscreteRow, DiscreteRows
 from ppl.structure.observed.quantities import ByData, with_quantities
-from ppl.structure.observed.terms import Around, TermReader, below, summands
+from ppl.structure.observed.terms import (
+    LOG_CUMULATIVE,
+    Around,
+    TermReader,
+    below,
+    densities_added,
+    summands,
+)
 from ppl.structure.places import NoPlace, Place, Places, in_common
 from ppl.structure.refused import Refusal, undrawn
 from ppl.types import ROW_VECTOR, core, rank
@@ -69,6 +76,8 @@ class DrawingReader(TermReader):
     has_rows: bool = True
     """Whether any statements may be drawn so."""
     refused: Refusal = undrawn
+    uncensors: bool = False
+    """Whether censored rows, and data of censored rows apart, are read as rows that are not censored."""
     suffix: str = "_rng"
     """How the program's own function for a distribution of its own ends."""
 
@@ -123,6 +132,8 @@ class DrawingReader(TermReader):
 
     def increment(self, value: ast.Expr, around: Around) -> Stmts:
         """A mixture of two is a draw from one of them, chosen by its share."""
+        if (density := self.uncensored(value, around)) is not None:
+            return self.density(density, around)
         mixture = two_parts(value, self.factors.outcomes)
         if mixture is None:
             return super().increment(value, around)
@@ -140,6 +151,25 @@ class DrawingReader(TermReader):
             raise undrawn("one part of this mixture is of data, the other is not", span)
         return self.mixed(mixture.share, drawn)
 
+    def uncensored(self, value: ast.Expr, around: Around) -> ast.Tilde | ast.Call | None:
+        """The density of a row that is not censored, in the other branch: with the same arguments."""
+        match value:
+            case ast.Call(name=name, args=(left, *args)) if (
+                self.uncensors and name.endswith(LOG_CUMULATIVE) and around.branches
+            ):
+                own = (name.rpartition("_")[0], *map(text_of, (left, *args)))
+            case _:
+                return None
+        place = self.factors.places.one(left)
+        if place is None or place.name not in self.factors.outcomes:
+            return None
+        for _, n in densities_added((around.branches[-1],)):
+            family = n.distribution if isinstance(n, ast.Tilde) else n.name.rpartition("_")[0]
+            given, more = left_and_args(n)
+            if outcome_of(n) is not None and (family, *map(text_of, (given, *more))) == own:
+                return n
+        return None
+
     def in_part(self, share: ast.Expr, second: bool) -> "DrawingReader":
         """The reader of a part of a mixture whose first part has that share."""
         return self
@@ -151,6 +181,8 @@ class DrawingReader(TermReader):
         return (ast.If(span, expr("bernoulli_rng(p)", span, p=share), then, otherwise),)
 
     def of_value(self, value: ast.Expr, place: Place) -> Stmts:
+        if self.uncensors and self.factors.outcomes and place.name not in self.factors.outcomes:
+            return ()  # it says something of parameters only
         raise undrawn("this `target +=` does not give a distribution to draw from", value.span)
 
     def split_entries(self, s: ast.Tilde | ast.Call) -> DistributedEntry:

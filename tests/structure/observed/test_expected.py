@@ -299,6 +299,45 @@ def test_modelled_transformed_data_keep_their_values_and_missing_ints_are_drawn(
     assert fit.effects("sex").others["k"] == 0
 
 
+CENSORED = """
+data { int N; vector[N] x; vector<lower=0>[N] t; array[N] int<lower=0, upper=1> c; MORE }
+parameters { real a; real b; real<lower=0> k; }
+model { a ~ normal(0, 1); b ~ normal(0, 1); k ~ exponential(1); BODY }
+"""
+TIMES = {"N": 4, "x": [0.3, -1, 0.5, 2], "t": [1.2, 0.4, 2, 3], "c": [0, 1, 0, 1]}
+
+
+@pytest.mark.parametrize(
+    ("more", "body"),
+    [
+        ("", "for (n in 1:N) { real s = exp(a + b * x[n]); if (c[n]) target += weibull_lccdf(t[n] | k, s); "
+         "else t[n] ~ weibull(k, s); }"),
+        ("", "for (n in 1:N) { if (!c[n]) target += weibull_lpdf(t[n] | k, exp(a + b * x[n])); "
+         "else target += weibull_lccdf(t[n] | k, exp(a + b * x[n])); }"),
+        ("int M; vector[M] d;", "t ~ weibull(k, exp(a + b * x)); target += weibull_lccdf(d | k, exp(a));"),
+        ("int M; vector[M] d;", "t ~ weibull(k, exp(a + b * x)); "
+         "for (m in 1:M) target += weibull_lccdf(d[m] | k, exp(a));"),
+        ("int M; real d;", "t ~ weibull(k, exp(a + b * x)); target += M * weibull_lccdf(d | k, exp(a));"),
+    ],
+)  # fmt: skip
+def test_expected_values_of_censored_rows_are_those_without_censoring(more, body):
+    own = {"M": 2, "d": [1.0, 2.0] if "vector" in more else 1.0} if more else {}
+    program = CENSORED.replace("MORE", more).replace("BODY", body)
+    fit = (
+        ppl.compile_model(program)
+        .condition({**TIMES, **own})
+        .variational(algorithm="laplace", seed=1, draws=50)
+    )
+    a, b, k = (fit.stan_variable(name)[:, None] for name in "abk")
+    found = fit.expected({"N": 2, "x": [0, 1], "c": [0, 1]})["t"]
+    assert found == pytest.approx(stats.weibull_min.mean(k, scale=np.exp(a + b * [0, 1])))
+    assert fit.contrast({"x": [0, 1]})["ratio_t"] == pytest.approx(np.exp(b))
+    drawn = fit.predict({"N": 500, "x": [1] * 500, "c": [0, 1] * 250})["t"][7]
+    assert stats.kstest(drawn, stats.weibull_min(k[7, 0], scale=np.exp(a + b)[7, 0]).cdf).pvalue > 1e-3
+    with pytest.raises(ModelError, match="`target \\+=` does not give a distribution"):
+        fit.predictive()
+
+
 HOSPITALS = """
 data {
   int N; int P; int H; vector[H] x; vector[N] t;
