@@ -63,8 +63,8 @@ class BlockModeLimits(NamedTuple):
     """How many times what a full step seems to gain, twice, may be gained until the mode."""
 
     at_once: int = 2**15
-    """Numbers that points with all points beside them work through, for their gradients to be had by one
-    call: of few points a call is what costs.
+    """Numbers that the points of one call work through, where gradients are wanted at several values of the
+    blocks: of few points a call is what costs.
     """
 
     overshot: float = 0.3
@@ -158,6 +158,13 @@ class Blocks:
         slopes = self.inside.gradients_alone(self.points(outer, latent))
         return np.where(self.structure.filled, self.latent(slopes), -latent)
 
+    def gradients_at_each(self, outer: Floats, latents: Sequence[Floats]) -> list[Floats]:
+        """The gradients at several values of the blocks (n, g, w), of as many in a call as may be."""
+        few = max(1, BLOCK_MODES.at_once // (max(1, len(outer)) * self.target.width))
+        calls = [latents[k : k + few] for k in range(0, len(latents), few)]
+        each = (self.gradients(np.tile(outer, (len(some), 1)), np.concatenate(some)) for some in calls)
+        return [at for some, own in zip(calls, each, strict=True) for at in np.split(own, len(some))]
+
     def left_over(self, latent: Floats) -> Floats:
         """The log density (n,) of the standard normals in places left over."""
         spare = latent[:, ~self.structure.filled]
@@ -165,8 +172,7 @@ class Blocks:
 
     def precisions(self, outer: Floats, latent: Floats, gradients: Floats) -> Floats:
         """Minus the Hessians (n, g, w, w) of the blocks, by differences of gradients."""
-        beside = [self.gradients(outer, shifted) for shifted in points_beside(latent)]
-        return differences(latent, gradients, beside)
+        return differences(latent, gradients, self.gradients_at_each(outer, [*points_beside(latent)]))
 
     def expansion(self, outer: Floats, latent: Floats) -> tuple[Floats, Floats, Floats | None]:
         """`values_and_gradients`, and the precisions where one call for all of few points gives them too."""

@@ -308,8 +308,8 @@ def between_ends(blocks: Blocks, outer: Floats, at: Floats, scales: Floats) -> t
     """
     radius = Polynomials.of(1, 1).radius
     z = np.linspace(-CONDITIONAL.widening * radius, CONDITIONAL.widening * radius, CONDITIONAL.places)
-    slopes = [blocks.gradients(outer, at + scales[..., 0] * each) * scales[..., 0] for each in z]
-    stacked = np.stack(slopes)[..., 0]
+    slopes = blocks.gradients_at_each(outer, [at + scales[..., 0] * each for each in z])
+    stacked = (np.stack(slopes) * scales[..., 0])[..., 0]
     areas = 0.5 * (stacked[1:] + stacked[:-1]) * (z[1] - z[0])
     heights = np.concatenate([np.zeros_like(stacked[:1]), np.cumsum(areas, axis=0)])
     ends = ends_of(z, heights - heights.max(axis=0))
@@ -421,10 +421,9 @@ def coefficients(
     blocks: Blocks, outer: Floats, centres: Floats, scales: Floats, basis: Polynomials
 ) -> Floats:
     """Those of the polynomials (n, g, p)."""
-    turned, slopes = scales.swapaxes(-1, -2), list[Floats]()
-    for z in basis.nodes:
-        slopes.append(times(turned, blocks.gradients(outer, centres + times(scales, z))))
-    stacked = np.stack(slopes, axis=2)  # (n, g, m, w)
+    slopes = blocks.gradients_at_each(outer, [centres + times(scales, z) for z in basis.nodes])
+    turned = scales.swapaxes(-1, -2)
+    stacked = np.stack([times(turned, each) for each in slopes], axis=2)  # (n, g, m, w)
     return np.asarray(stacked.reshape(*stacked.shape[:2], -1) @ basis.solver.T)
 
 
