@@ -32,6 +32,8 @@ from ppl.structure.observed.fixed import with_fixed_in_data
 from ppl.structure.observed.new_rows import NewRows, Predicting
 from ppl.structure.refused import unpredicted
 
+ROWS_COMPARED = 1000
+"""Rows of the fit whose densities are compared with and without others, at most."""
 GivenEntries = Mapping[str, NDArray[np.bool_]]
 """Of modelled data that new rows hold, which entries are given."""
 
@@ -116,7 +118,13 @@ def refuse_moved(rows: Conditioned, us: Floats) -> None:
         except PPLError:  # they are not read, or not computed
             return {}
 
-    whole = densities(data)
+    some = data
+    for size in own.rows & data.keys():
+        some = first_rows(own, some, size, min(int(data[size]), ROWS_COMPARED))
+    if whole := densities(some):
+        data = some
+    else:  # indices of other rows need all of them
+        whole = densities(data)
     if grown and whole:
         more = {
             name: x
@@ -493,8 +501,16 @@ def fewer_rows(
         for n in {k for k in (least, int(data[size]) // 2) if least <= k < int(data[size])}:
 
             def first(name: str, x: Any, n: int = n, size: str = size) -> Any:
-                for axis, each in enumerate(map(text_of, rows.factors.sizes.get(name, ()))):
-                    x = np.take(x, range(n), axis) if each == size else x
-                return x
+                return first_rows(rows, {name: x}, size, n)[name]
 
-            yield {**{name: first(name, x) for name, x in data.items()}, size: n}, first
+            yield first_rows(rows, data, size, n), first
+
+
+def first_rows(rows: NewRows, data: Mapping[str, Any], size: str, n: int) -> dict[str, Any]:
+    """Arrays by row, the first of `n` rows, and that number as their size."""
+    out = dict(data)
+    for name in data:
+        for axis, each in enumerate(map(text_of, rows.factors.sizes.get(name, ()))):
+            if each == size:
+                out[name] = np.take(out[name], range(n), axis)
+    return {**out, size: n} if size in data else out
