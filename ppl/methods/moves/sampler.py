@@ -46,9 +46,9 @@ class SamplerLimits(NamedTuple):
     """The mean chance of acceptance that the step size is adapted to."""
 
     weight_of_rejected: float = 2.0
-    """How many times the share of trajectories that are as good as sure to be rejected counts against it. With
-    that acceptance a normal posterior has next to none; with steps that have many, chains do not come into the
-    narrow regions of others."""
+    """How many times the share of trajectories that are as good as sure to be rejected counts against it. A
+    normal posterior has next to none; with steps that have many, chains do not come into the narrow regions
+    of others."""
 
     learning_rate: float = 0.7
     """How much of the difference from it goes into the log of the step size, at the first move."""
@@ -108,8 +108,8 @@ class Sampler:
     `acceptance` is the mean chance that the step size is adapted to. From `straightens_from` moves on it
     moves in the coordinates of `funnels`, where there are any in the positions of the last two stages, of
     which `recent` are those of the last; it has made `straight_moves` there. It `looked` for their `necks`
-    after so many gradients. `rejected` is the share of the trajectories of the last stage that were as good as
-    sure to be, `divergent` that of those that diverged with a shorter step too, `last` the last move.
+    after so many gradients. Of the trajectories of the last stage the share `rejected` were as good as sure to
+    be, and the share `divergent` diverged with a shorter step too. `last` is the last move.
     """
 
     target: Target
