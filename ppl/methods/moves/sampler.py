@@ -108,8 +108,8 @@ class Sampler:
     `acceptance` is the mean chance that the step size is adapted to. From `straightens_from` moves on it
     moves in the coordinates of `funnels`, where there are any in the positions of the last two stages, of
     which `recent` are those of the last; it has made `straight_moves` there. It `looked` for their `necks`
-    after so many gradients. Of the trajectories of the last stage the share `rejected` were as good as sure to
-    be, and the share `divergent` diverged with a shorter step too. `last` is the last move.
+    after so many gradients. Of the trajectories of the last stage the share `rejected` were as good as sure
+    to be, and the share `divergent` diverged with a shorter step too. `last` is the last move.
     """
 
     target: Target
