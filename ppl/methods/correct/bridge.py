@@ -21,7 +21,7 @@ from ppl.methods.correct.evidence import Estimates, Evidence
 from ppl.methods.correct.skewed_gaussian import SkewedGaussian
 from ppl.methods.diagnose.psis import WeightedDraws
 from ppl.methods.moves.ending import MOVES, Moved
-from ppl.methods.moves.funnels import Funnels, InFunnels
+from ppl.methods.moves.funnels import Coordinates, InFunnels
 from ppl.methods.moves.metric import CORRELATED_DIMENSIONS, metric_of
 from ppl.methods.moves.mixing import TAIL_SDS
 from ppl.methods.numerics.fixed_noise import quasi_random
@@ -101,7 +101,7 @@ def bridges_between_chains(target: Target, moves: Moved, rng: np.random.Generato
     return Estimates(one, other, most=MOST_SKEWED_ERROR)
 
 
-def in_funnels(target: Target, moves: Moved, funnels: Funnels) -> tuple[Target, Moved]:
+def in_funnels(target: Target, moves: Moved, funnels: Coordinates) -> tuple[Target, Moved]:
     """The target and draws of chains in the coordinates that these moved in."""
     inside = InFunnels(target, funnels)
     z = inside.inside(moves.u)

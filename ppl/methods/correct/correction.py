@@ -34,6 +34,7 @@ from ppl.methods.diagnose.mixture_sampling import Proposal, log_weights
 from ppl.methods.diagnose.modes import MODE_SEARCH, MissedRegions, Mode, find_missed_regions
 from ppl.methods.diagnose.psis import Psis, WeightedDraws, psis, weighted_draws_of
 from ppl.methods.moves.ending import MOVES, Moved, most_gradients, moved
+from ppl.methods.moves.funnels import Coordinates
 from ppl.methods.moves.images import Images, OneImage, near_images, put_back
 from ppl.methods.moves.necks import necks_of
 from ppl.methods.moves.sampler import Adapted
@@ -307,6 +308,25 @@ def moved_on(
     errors, tails = replace(drawn.errors.at(first[by]), chain=by), corrected.tails
     drawn = replace(drawn, moved=moves, evidence=evidence, errors=errors, tails=tails)
     return replace(drawn, u=corrected.u, log_p=corrected.log_p)
+
+
+def from_known(
+    target: Target,
+    starts: Floats,
+    coordinates: Coordinates,
+    n: int,
+    rng: np.random.Generator,
+    listen: Listener = silent,
+    journal: Journal = NULL_JOURNAL,
+) -> Corrected:
+    """n draws of chains that begin at `starts` (chains, dim), nearly draws, and move in these coordinates.
+
+    Raises LinAlgError where the chains fell together.
+    """
+    mean, sds = starts.mean(axis=0), starts.std(axis=0)
+    scaled, most = Scaled(target, mean, sds), most_gradients(target.width)
+    own, begun = {"journal": journal, "funnels": coordinates}, (starts - mean) / sds
+    return of_chains(scaled, moved(scaled, begun, rng, most, listen, wanted(n), **own), n, rng)
 
 
 def wanted(n: int) -> int:

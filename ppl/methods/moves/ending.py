@@ -16,7 +16,7 @@ from ppl.floats import Floats
 from ppl.kernel.advi.context import NULL_JOURNAL, Journal
 from ppl.kernel.advi.outcome import Listener, Phase, Progress, silent
 from ppl.kernel.advi.target import Often, Target
-from ppl.methods.moves.funnels import Funnels
+from ppl.methods.moves.funnels import Coordinates
 from ppl.methods.moves.metric import metric_of
 from ppl.methods.moves.mixing import Mixing, MoveStage, about_modes, compare, joined
 from ppl.methods.moves.sampler import SAMPLER, Adapted, Sampler, all_of
@@ -132,7 +132,7 @@ class Moved:
     bound: int = 0
     mode: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
     adapted: Adapted | None = None
-    funnels: Funnels | None = None
+    funnels: Coordinates | None = None
 
     @property
     def stationary(self) -> bool:
@@ -165,10 +165,12 @@ def begun(
     rng: np.random.Generator,
     groups: int = 1,
     starts_right: bool = False,
+    funnels: Coordinates | None = None,
 ) -> Sampler:
     """Chains at u (n, dim), in turn of so many groups; one without a density begins where another does.
 
     Those that `starts_right` need no funnels to show it: fits of these took up to a third of a whole run.
+    In coordinates that are known, `funnels`, they stay, and their first moves need not be short.
 
     Raises LinAlgError where none has a density, or they fell together.
     """
@@ -181,8 +183,10 @@ def begun(
         return about_modes(all_of(u), nearest(all_of(u), centres))
 
     own = chains.at(others_for(~finite, groups, rng))
-    straightens_from = inf if len(centres) > 1 else MOVES.shortest + 1 if starts_right else 0
-    return Sampler(target, own, rng, residuals, straightens_from)
+    straight = len(centres) > 1 or funnels is not None
+    straightens_from = inf if straight else MOVES.shortest + 1 if starts_right else 0
+    first = SAMPLER.first_moves if funnels is None else 0
+    return Sampler(target, own, rng, residuals, straightens_from, funnels, first)
 
 
 def free_stuck(sampler: Sampler, before: Floats, groups: int = 1) -> None:
@@ -220,6 +224,7 @@ def moved(
     step: float | None = None,
     starts_right: bool = False,
     journal: Journal = NULL_JOURNAL,
+    funnels: Coordinates | None = None,
 ) -> Moved:
     """Chains from `starts` (n, dim), moved until they are stationary and worth so many independent draws.
 
@@ -227,16 +232,16 @@ def moved(
     of modes, where there are several. If it `frees_stuck`, a chain that cannot move from where it begins, and
     which was put there by no weight, gives its place to another. With a `step` size chains go on that have
     moved before, in coordinates of their metric, and first leave where they are. Positions from before
-    funnels were found count only if all `starts_right`, most likely. About `most` gradients are evaluated at
-    most. The same generator gives the same draws to the last bit, also where the run goes on from a stage in
-    the journal.
+    funnels were found count only if all `starts_right`, most likely; `funnels` are known from the first.
+    About `most` gradients are evaluated at most. The same generator gives the same draws to the last bit,
+    also where the run goes on from a stage in the journal.
 
     Raises:
         LinAlgError: the chains fell together, or none has a density.
     """
     with np.errstate(all="ignore"):  # a trajectory too far overflows, and is rejected
         at = np.zeros((1, target.dim)) if centres is None else centres
-        sampler = begun(target, starts, at, rng, starts_right=starts_right)
+        sampler = begun(target, starts, at, rng, starts_right=starts_right, funnels=funnels)
         if step is not None:
             same = np.ones(target.dim)
             sampler.step, sampler.metric = step, sampler.metric._replace(factors=(same, same))

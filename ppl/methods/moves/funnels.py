@@ -8,7 +8,7 @@ chain Monte Carlo", SIAM/ASA J. Uncertainty Quantification 6. `straightened` fit
 moves leave the target exact.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,12 +105,28 @@ class Funnels:
         return slope
 
 
+class Coordinates(Protocol):
+    """Coordinates z (n, dim) of points u (n, dim), as those of funnels."""
+
+    def straight(self, u: Floats) -> Floats:
+        """The points in the coordinates."""
+        ...
+
+    def back(self, z: Floats) -> tuple[Floats, Floats, Any]:
+        """The points u, the log-Jacobian (n,) of u by z, and what `pulled_back` needs to know there."""
+        ...
+
+    def pulled_back(self, slope: Floats, z: Floats, shape: Any) -> Floats:
+        """The gradient (n, dim) by z of a log density and the log-Jacobian, from that by u, (n, dim)."""
+        ...
+
+
 @dataclass(frozen=True)
 class InFunnels(Forwarding):
     """The target as a density over the coordinates z of funnels, which are over u also where it is scaled."""
 
     target: Target
-    funnels: Funnels
+    funnels: Coordinates
     views = (AtPoints,)
 
     @property

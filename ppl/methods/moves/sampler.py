@@ -13,7 +13,7 @@ import numpy as np
 
 from ppl.floats import Floats
 from ppl.kernel.advi.target import Target
-from ppl.methods.moves.funnels import Funnels, InFunnels, unscaled, without_scale
+from ppl.methods.moves.funnels import Coordinates, InFunnels, unscaled, without_scale
 from ppl.methods.moves.images import put_back
 from ppl.methods.moves.metric import Metric, folds, metric_of, second_of
 from ppl.methods.moves.necks import Necks, cost_of_necks, necks_of
@@ -105,11 +105,12 @@ class Sampler:
     """Chains and what they have learnt: the step size, and the metric of positions u (..., chains, dim)
     without what these do not share, `residuals` (n, dim), such as the mean of their mode.
 
-    `acceptance` is the mean chance that the step size is adapted to. From `straightens_from` moves on it
-    moves in the coordinates of `funnels`, where there are any in the positions of the last two stages, of
-    which `recent` are those of the last; it has made `straight_moves` there. It `looked` for their `necks`
-    after so many gradients. Of the trajectories of the last stage the share `rejected` were as good as sure
-    to be, and the share `divergent` diverged with a shorter step too. `last` is the last move.
+    The `first_moves` are short. `acceptance` is the mean chance that the step size is adapted to. From
+    `straightens_from` moves on it moves in the coordinates of `funnels`, where there are any in the positions
+    of the last two stages, of which `recent` are those of the last; it has made `straight_moves` there. It
+    `looked` for their `necks` after so many gradients. Of the trajectories of the last stage the share
+    `rejected` were as good as sure to be, and the share `divergent` diverged with a shorter step too. `last`
+    is the last move.
     """
 
     target: Target
@@ -117,9 +118,10 @@ class Sampler:
     rng: np.random.Generator
     residuals: Callable[[Floats], Floats] = all_of
     straightens_from: float = inf
+    funnels: Coordinates | None = None
+    first_moves: int = SAMPLER.first_moves
     acceptance: float = SAMPLER.acceptance
     step: float = field(init=False)
-    funnels: Funnels | None = field(init=False, default=None)
     necks: Necks | None = field(init=False, default=None)
     looked: int = 0
     metric: Metric = field(init=False)
@@ -167,7 +169,7 @@ class Sampler:
         own = InFunnels(self.target, self.funnels) if self.funnels else None
         chains = chains_at(own, own.inside(self.chains.u)) if own else self.chains
         every = 1 + moves * chains.u.size // SAMPLER.most_stored
-        mean = SAMPLER.first_trajectory if self.moves < SAMPLER.first_moves else SAMPLER.trajectory
+        mean = SAMPLER.first_trajectory if self.moves < self.first_moves else SAMPLER.trajectory
         u, log_p = list[Floats](), list[Floats]()
         self.rejected = self.divergent = 0.0
         for number in range(1, moves + 1):

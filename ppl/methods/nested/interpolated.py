@@ -23,6 +23,8 @@ from ppl.records import dataclass
 
 NEW_POINTS = 24
 """Outer points that are added at a time."""
+POINTS_OF_DRAWS = 48
+"""Those that are added where chains will be moved."""
 CANDIDATES = 512
 """Outer points that the first are chosen from."""
 WIDENING = 1.5
@@ -142,13 +144,19 @@ def interpolated_again(peak: Peak, draws: Floats) -> Peak:
     return Peak(with_points(*peak, draws[heights > heights.max() - NEGLIGIBLE]), peak.gaussian)
 
 
-def with_points(marginal: Marginal, about: Gaussian, candidates: Floats) -> Marginal:
-    """A marginal by modes and factors at some of the candidates (n, d), beside the points that it has."""
+def interpolated_at(peak: Peak, draws: Floats) -> Peak:
+    """The same with many more points among draws (n, d) of the marginal itself."""
+    return Peak(with_points(*peak, draws, POINTS_OF_DRAWS), peak.gaussian)
+
+
+def with_points(marginal: Marginal, about: Gaussian, candidates: Floats, count: int = NEW_POINTS) -> Marginal:
+    """A marginal by modes and factors at `count` of the candidates (n, d), beside the points that it has."""
     fields = marginal.inner.exact
     assert isinstance(fields, Fields)
     known = marginal.inner if isinstance(marginal.inner, Interpolated) else None
     seen = known.outer if known else marginal.centre[None]
-    outer = candidates[spread_out(standardised(about, candidates), standardised(about, seen))]
+    chosen = spread_out(standardised(about, candidates), standardised(about, seen), count)
+    outer = candidates[chosen]
     outer = outer if known else np.concatenate([seen, outer])
     start = marginal.start(outer)
     modes_of_parts = [modes_and_factors(fields, outer[k], start[k]) for k in fields.parts(len(outer))]
@@ -171,11 +179,11 @@ def modes_and_factors(
     return modes.at, logs.reshape(len(outer), -1), modes.found & lower.as_given
 
 
-def spread_out(z: Floats, seen: Floats) -> Floats:
-    """The numbers of `NEW_POINTS` of z (n, d), each far from those before and those seen (m, d)."""
+def spread_out(z: Floats, seen: Floats, count: int) -> Floats:
+    """The numbers of `count` of z (n, d), each far from those before and those seen (m, d)."""
     nearest = np.sqrt(((z[:, None] - seen) ** 2).sum(axis=2)).min(axis=1)
     chosen = list[int]()
-    for _ in range(min(NEW_POINTS, len(z))):
+    for _ in range(min(count, len(z))):
         chosen.append(int(nearest.argmax()))
         nearest = np.minimum(nearest, np.sqrt(((z - z[chosen[-1]]) ** 2).sum(axis=1)))
     return np.array(chosen, dtype=np.intp)

@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ppl.floats import Floats
 from ppl.kernel.advi.context import NULL_JOURNAL, once
@@ -11,25 +12,28 @@ from ppl.kernel.advi.elbo import Elbo
 from ppl.kernel.advi.families.family import Family
 from ppl.kernel.advi.families.full_rank import FullRank
 from ppl.kernel.advi.families.mean_field import MeanField
+from ppl.kernel.advi.gaussian import LOG_2PI
 from ppl.kernel.advi.outcome import Ending, Outcome, Phase, Progress, interrupted
 from ppl.kernel.advi.parts import by_columns
 from ppl.kernel.advi.target import Target, finite
 from ppl.memory import NoRoom, require_room
 from ppl.methods.correct import correction
 from ppl.methods.correct.bridge import of_weighted
-from ppl.methods.correct.correction import DrawSource, moved_on, resample, will_move
+from ppl.methods.correct.correction import Corrected, DrawSource, moved_on, resample, will_move
 from ppl.methods.correct.evidence import Estimates, of_weights
+from ppl.methods.correct.resampling import systematic
 from ppl.methods.correct.weight_quality import is_reliable
 from ppl.methods.diagnose.modes import MODE_SEARCH
-from ppl.methods.diagnose.psis import WeightedDraws, psis
+from ppl.methods.diagnose.psis import WeightedDraws, psis, weighted_draws_of
 from ppl.methods.moves.ending import MOVES
 from ppl.methods.moves.images import Images, OneImage, images_of, near_images
 from ppl.methods.nested.blocks import Blocks
+from ppl.methods.nested.coordinates import FieldCoordinates, coordinates_of, has_coordinates
 from ppl.methods.nested.field import Fields
-from ppl.methods.nested.interpolated import interpolated, interpolated_again
-from ppl.methods.nested.marginal import Marginal, climb
+from ppl.methods.nested.interpolated import interpolated, interpolated_again, interpolated_at
+from ppl.methods.nested.marginal import Marginal, Peak, climb
 from ppl.methods.nested.modes_beside import BESIDE, has_other_modes, has_other_peaks
-from ppl.methods.nested.outer import OUTER, mixture_over, one_over
+from ppl.methods.nested.outer import OUTER, Mixture, mixture_over, one_over
 from ppl.methods.nested.sparse import Field
 from ppl.methods.nested.structure import Structure
 from ppl.methods.nested.student_ts import moments
@@ -55,6 +59,8 @@ MOST_DRAWN_GRADIENTS = 200_000
 """Gradients of draws by blocks, about: chains of all parameters seldom take more."""
 MOST_MORE_GRADIENTS = 60_000
 """Gradients of those that are missing after the first ones, by the share of these that count."""
+MOST_DRAWN_BESIDE_CHAINS = 20_000
+"""The same where chains can be moved in coordinates of the field: fewer moves do than in any others."""
 DEAR = "its draws take more gradients than draws of all parameters at once"
 NESTED_STEPS = 3
 """The parts of the report: the mode of the outer coordinates, a mixture over them, the draws."""
@@ -74,11 +80,72 @@ class BlockFit(NamedTuple):
     images: Images | None = None
 
 
-def resampled(target: Target, weighted: BlockFit, context: Context) -> Result:
+class FieldFit(NamedTuple):
+    """A point where it began, draws of a field by Laplace's approximation, and coordinates for chains.
+
+    `starts` are the numbers of draws that follow the approximation of the marginal.
+    """
+
+    start: Floats
+    draws: WeightedPoints
+    starts: NDArray[np.intp]
+    coordinates: FieldCoordinates
+
+
+def result_of_field(target: Target, field: FieldFit, context: Context) -> Result:
+    """The result of chains that begin at draws of a field and move in its coordinates.
+
+    Refused where they fall together.
+    """
+    settings, streams = context.settings, context.streams
+    (u,) = field.draws.parts
+    starts = u[field.starts]
+    family, params = gaussian_of(weighted_draws_of(starts, np.zeros(len(starts)), np.zeros(len(starts))))
+    outcome = Outcome(Ending.CONVERGED, "the latent variables were integrated out")
+    try:
+        begun, how = starts[: MOVES.chains], (settings.draws, streams.draws, context.listen, context.journal)
+        corrected = correction.from_known(target, begun, field.coordinates, *how)
+    except KeyboardInterrupt:
+        outcome = interrupted("while draws were moved")
+        own = field.starts[np.arange(settings.draws) % len(field.starts)]
+        corrected = Corrected(u[own], field.draws.log_p[own], DrawSource.NESTED, interrupted=True)
+    path = Path(start=field.start, outcome=outcome, at_maximum=True)
+    return result_with(context, family, params, path, *of_positive_weight(field.draws), corrected)
+
+
+def field_fit(
+    target: Target, peak: Peak, mixture: Mixture, start: Floats, rng: np.random.Generator
+) -> FieldFit | None:
+    """Draws where chains begin, and their coordinates; None where there are none.
+
+    More of the field is interpolated about where the marginal has its mass.
+    """
+    inner = peak.marginal.inner
+    if not has_coordinates(inner):
+        return None
+    outer = mixture.draws(OUTER.draws, rng)
+    log_outer = mixture.log_density(outer)
+    rough = finite(peak.marginal.log_densities(outer) - log_outer)
+    chosen = rng.permutation(systematic(rough, len(outer), rng))
+    with_more = interpolated_at(peak, outer[chosen]).marginal.inner
+    assert has_coordinates(with_more)
+    coordinates = coordinates_of(with_more)
+    noise = rng.standard_normal((len(outer), len(coordinates.latent)))
+    u, change, _ = coordinates.back(inner.points(outer, noise))
+    log_p = target.log_densities(u)
+    log_q = log_outer - 0.5 * ((noise**2).sum(axis=1) + noise.shape[1] * LOG_2PI) - change
+    nowhere = np.zeros(len(outer), dtype=bool)
+    draws = WeightedPoints((u,), log_p, log_q, rough, nowhere, psis(finite(log_p - log_q)))
+    return FieldFit(start, draws, chosen, coordinates)
+
+
+def resampled(target: Target, weighted: BlockFit | FieldFit, context: Context) -> Result:
     """The result of weighted draws, or of chains that begin there where a few moves change them.
 
     Where the weights are uneven, of chains, and Refused where there can be none.
     """
+    if isinstance(weighted, FieldFit):
+        return result_of_field(target, weighted, context)
     settings, streams = context.settings, context.streams
     family, params = gaussian_of(weighted.draws)
     by_weights = resample(weighted.draws, settings.draws, streams.draws, DrawSource.NESTED)
@@ -100,7 +167,7 @@ def resampled(target: Target, weighted: BlockFit, context: Context) -> Result:
 
 def weighted_draws(
     target: Target, structure: Structure | Field, starts: list[Floats], context: Context
-) -> BlockFit:
+) -> BlockFit | FieldFit:
     """Draws with their weights; Refused as `nested.by_blocks` is."""
     rng, settings = context.streams.nested, context.settings
 
@@ -131,6 +198,9 @@ def weighted_draws(
         raise Refused(str(no_room)) from None
     own = given(peak.marginal, mixture, count, rng)
     chains_do = settings.algorithm == "auto" and will_move(target, settings)
+    dear = chains_do and own.gradients(PROPOSALS) > MOST_DRAWN_BESIDE_CHAINS
+    if dear and (field := field_fit(target, peak, mixture, starts[0], rng)):
+        return field
     if chains_do and own.gradients(PROPOSALS) > MOST_DRAWN_GRADIENTS:
         raise Refused(DEAR)
     journal = context.journal if count * target.dim <= MOVES.most_recorded else NULL_JOURNAL
