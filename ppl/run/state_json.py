@@ -28,7 +28,7 @@ from ppl.methods.moves.mixing import MoveStage
 from ppl.methods.moves.necks import Necks
 from ppl.methods.moves.sampler import Adapted
 from ppl.methods.moves.trajectories import Chains
-from ppl.methods.nested.coordinates import FieldCoordinates
+from ppl.methods.nested.field_coordinates import FieldCoordinates
 from ppl.methods.recipes.optimising import LoopResult
 from ppl.methods.refine.fixed_draws import FixedDrawsFit
 from ppl.methods.refine.refinement import Refined

@@ -325,8 +325,9 @@ def from_known(
     """
     mean, sds = starts.mean(axis=0), starts.std(axis=0)
     scaled, most = Scaled(target, mean, sds), most_gradients(target.width)
-    own, begun = {"journal": journal, "funnels": coordinates}, (starts - mean) / sds
-    return of_chains(scaled, moved(scaled, begun, rng, most, listen, wanted(n), **own), n, rng)
+    begun = (starts - mean) / sds
+    chains = moved(scaled, begun, rng, most, listen, wanted(n), journal=journal, funnels=coordinates)
+    return of_chains(scaled, chains, n, rng)
 
 
 def wanted(n: int) -> int:

@@ -28,8 +28,8 @@ from ppl.methods.diagnose.psis import WeightedDraws, psis, weighted_draws_of
 from ppl.methods.moves.ending import MOVES
 from ppl.methods.moves.images import Images, OneImage, images_of, near_images
 from ppl.methods.nested.blocks import Blocks
-from ppl.methods.nested.coordinates import FieldCoordinates, coordinates_of, has_coordinates
 from ppl.methods.nested.field import Fields
+from ppl.methods.nested.field_coordinates import FieldCoordinates, coordinates_of, has_coordinates
 from ppl.methods.nested.interpolated import interpolated, interpolated_again, interpolated_at
 from ppl.methods.nested.marginal import Marginal, Peak, climb
 from ppl.methods.nested.modes_beside import BESIDE, has_other_modes, has_other_peaks
@@ -177,7 +177,9 @@ def weighted_draws(
     tell(0)
     inner = Fields(target, structure) if isinstance(structure, Field) else Blocks(target, structure)
     marginals = [Marginal(inner, start[structure.outer], inner.latent(start[None])[0]) for start in starts]
-    first = climb(marginals[0])
+    worth = isinstance(structure, Field) and structure.is_complete  # chains alone mix ill in such a field
+    tried = marginals if worth else marginals[:1]
+    at, first = next(((k, peak) for k, each in enumerate(tried) if (peak := climb(each))), (0, None))
     if first is None:
         raise Refused("the other parameters have no mode once the blocks are integrated out")
     tell(1)
@@ -188,7 +190,7 @@ def weighted_draws(
     peak = interpolated_again(peak, mixture.draws(OUTER.draws, rng))
     if has_other_modes(peak.marginal, mixture.draws(BESIDE.outer_points, rng), rng):
         raise Refused("a block has several modes")
-    if has_other_peaks(first, marginals[1:]):
+    if has_other_peaks(first, marginals[at + 1 :]):
         raise Refused("the other parameters have several modes")
     tell(2)
     count = max(PROPOSALS, 2 * settings.draws)
@@ -199,7 +201,7 @@ def weighted_draws(
     own = given(peak.marginal, mixture, count, rng)
     chains_do = settings.algorithm == "auto" and will_move(target, settings)
     dear = chains_do and own.gradients(PROPOSALS) > MOST_DRAWN_BESIDE_CHAINS
-    if dear and (field := field_fit(target, peak, mixture, starts[0], rng)):
+    if dear and (field := field_fit(target, peak, mixture, starts[at], rng)):
         return field
     if chains_do and own.gradients(PROPOSALS) > MOST_DRAWN_GRADIENTS:
         raise Refused(DEAR)
@@ -232,7 +234,9 @@ def weighted_draws(
     uneven = f"the weights of draws by blocks are too uneven ({figures} of {draws.n})"
     if draws.weights.ess < LEAST_EFFECTIVE_SHARE * count:
         raise Refused(uneven)
-    return BlockFit(starts[0], weighted, elbo, evidence, "" if is_reliable(draws.weights) else uneven, images)
+    return BlockFit(
+        starts[at], weighted, elbo, evidence, "" if is_reliable(draws.weights) else uneven, images
+    )
 
 
 def in_image(draws: WeightedPoints, images: Images) -> WeightedPoints:

@@ -6,7 +6,7 @@ import pytest
 from ppl import compile_model
 from ppl.kernel.advi.gaussian import Gaussian
 from ppl.kernel.advi.target import Target
-from ppl.methods.nested.coordinates import coordinates_of, has_coordinates
+from ppl.methods.nested.field_coordinates import coordinates_of, has_coordinates
 from ppl.methods.nested.interpolated import Interpolated
 from ppl.methods.nested.sparse import Field
 

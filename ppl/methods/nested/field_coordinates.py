@@ -27,8 +27,9 @@ MOST_LATENT = 200
 
 
 class AtOuter(NamedTuple):
-    """What outer points (n, d) say: these in sds, the share by which they were too far to be told apart
-    (n, 1), distances from those interpolated between (n, m), packed upper triangles C (n, k (k + 1) / 2)."""
+    """Modes and factors at outer points (n, d): these in sds, the share by which they were too far to be told
+    apart (n, 1), distances from those interpolated between (n, m), and packed upper triangles C
+    (n, k (k + 1) / 2)."""
 
     z: Floats
     shrunk: Floats
