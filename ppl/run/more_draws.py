@@ -9,7 +9,6 @@ from ppl.kernel.advi.elbo import draws_with_density
 from ppl.kernel.advi.families.family import Family
 from ppl.kernel.advi.outcome import Listener, silent
 from ppl.kernel.advi.target import Target
-from ppl.methods.correct.draw_source import DrawSource
 from ppl.methods.diagnose.spread import Spread
 from ppl.methods.moves.sampler import Adapted
 from ppl.methods.recipes.nested import nested
@@ -42,14 +41,12 @@ class RunResult:
     family: Family
     params: Floats
     path: Path
-    made: DrawSource
     spread: Spread | None
     chains: Adapted | None = None
 
     @classmethod
     def of(cls, result: Result) -> Self:
-        verdict = result.verdict
-        return cls(result.family, result.params, result.path, verdict.made, verdict.spread, result.adapted)
+        return cls(result.family, result.params, result.path, result.verdict.spread, result.adapted)
 
 
 def more_draws(posterior: LogDensity, settings: Settings, found: RunResult, listen: Listener) -> FitDraws:
@@ -72,11 +69,11 @@ def later_result(target: Target, options: Settings, found: RunResult, listen: Li
     """
     streams = LaterStreams(options.seed)
     q = found.family, found.params, found.path
-    if found.made is DrawSource.NESTED:
+    if found.chains is not None:
+        fresh = result_of_chains(target, *q, found.chains, Context(options, streams, listen))
+    elif found.path.nested:
         own = Streams(int(streams.draws.integers(1 << 62)))
         fresh = nested(target, found.path.start, Context(options, own, listen))
-    elif found.chains is not None:
-        fresh = result_of_chains(target, *q, found.chains, Context(options, streams, listen))
     else:
         fresh = result_of(target, *q, Context(options, streams, listen))
     return replace(with_spread(fresh, found.spread), adapted=found.chains)  # from where its draws come again

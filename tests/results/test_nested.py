@@ -55,7 +55,7 @@ def test_more_draws_are_others_of_the_same_posterior(fit, model, tmp_path):
     more = fit.more(300)
     more.save(tmp_path / "more.json")
     np.testing.assert_array_equal(ppl.load_fit(tmp_path / "more.json", model, DATA).draws(), more.draws())
-    assert more.draws().shape[0] == 300 and more.verdict.made is DrawSource.NESTED
+    assert more.draws().shape[0] == 300 and more.result.path.nested
     assert not np.isin(more.draws()[:, 0], fit.draws()[:, 0]).any()
     mu, sd = fit.stan_variable("mu").mean(), fit.stan_variable("mu").std()
     assert more.stan_variable("mu").mean() == pytest.approx(mu, abs=0.3 * sd)

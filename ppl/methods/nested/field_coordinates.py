@@ -20,7 +20,7 @@ from ppl.methods.nested.interpolated import Interpolated, functions_of
 from ppl.methods.nested.trends import lengths
 from ppl.records import dataclass
 
-POINTS_AT_ONCE = 128
+FACTORS_AT_ONCE = 128
 """Points whose factors are in memory at once, where their gradients are not."""
 MOST_LATENT = 200
 """Latent coordinates: a factor has half of their square."""
@@ -83,12 +83,12 @@ class FieldCoordinates:
     def straight(self, u: Floats) -> Floats:
         """Points u (n, dim) in these coordinates."""
         z, k = u.copy(), len(self.latent)
-        for first in range(0, len(u), POINTS_AT_ONCE):
-            some = u[first : first + POINTS_AT_ONCE]
+        for first in range(0, len(u), FACTORS_AT_ONCE):
+            some = u[first : first + FACTORS_AT_ONCE]
             at = self.at(some[:, self.outer])
             off = some[:, self.latent] - at.modes
             own = [blas.dtpsv(k, c, x) for c, x in zip(at.factors, off, strict=True)]
-            z[first : first + POINTS_AT_ONCE, self.latent] = own
+            z[first : first + FACTORS_AT_ONCE, self.latent] = own
         return z
 
     def back(self, z: Floats) -> tuple[Floats, Floats, Place]:

@@ -109,7 +109,7 @@ def result_of_field(target: Target, field: FieldFit, context: Context) -> Result
         outcome = interrupted("while draws were moved")
         own = field.starts[np.arange(settings.draws) % len(field.starts)]
         corrected = Corrected(u[own], field.draws.log_p[own], DrawSource.NESTED, interrupted=True)
-    path = Path(start=field.start, outcome=outcome, at_maximum=True)
+    path = Path(start=field.start, outcome=outcome, at_maximum=True, nested=True)
     return result_with(context, family, params, path, *of_positive_weight(field.draws), corrected)
 
 
@@ -160,7 +160,7 @@ def resampled(target: Target, weighted: BlockFit | FieldFit, context: Context) -
     outcome = Outcome(Ending.CONVERGED, "the latent variables were integrated out")
     if corrected.interrupted:
         outcome = interrupted("while draws were moved")
-    path = Path(start=weighted.start, outcome=outcome, at_maximum=True)
+    path = Path(start=weighted.start, outcome=outcome, at_maximum=True, nested=True)
     corrected = replace(corrected, images=weighted.images)
     return result_with(context, family, params, path, weighted.draws, weighted.elbo, corrected)
 

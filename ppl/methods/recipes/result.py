@@ -85,7 +85,8 @@ FEWER = "The approximation is complete, but only {} draws were made; the verdict
 class Path:
     """How q was come by: where the run started, its step size, and what it met on the way.
 
-    `at_maximum` is whether a later stage than the loop ended where the ELBO has no slope.
+    `at_maximum` is whether a later stage than the loop ended where the ELBO has no slope, `nested` whether
+    the draws, or those that chains began at, are of latent variables given the other parameters, not of q.
     """
 
     start: Floats
@@ -97,6 +98,7 @@ class Path:
     dropped: int = 0
     notes: Sequence[str] = ()
     at_maximum: bool = False
+    nested: bool = False
 
 
 @dataclass(frozen=True)

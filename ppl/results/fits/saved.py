@@ -137,10 +137,10 @@ def result_of(record: Mapping[str, Any], posterior: LogDensity, target: Target) 
     seed = int(record.get("run_seed", settings.seed))
     if later_draws(record):
         return later_result(target, settings, found_of(record, posterior))
-    if settings.algorithm in OF_SEVERAL_GAUSSIANS or record.get("fit_draws") == DrawSource.NESTED.value:
-        again = fit(target, replace(settings, runs=1, seed=seed), start_for(posterior, settings.init))
-        return with_spread(again, _spread_from_json(record))
     run = found_of(record, posterior)
+    if settings.algorithm in OF_SEVERAL_GAUSSIANS or run.path.nested:
+        again = fit(target, replace(settings, runs=1, seed=seed), start_for(posterior, settings.init))
+        return with_spread(again, run.spread)
     again = drawn(target, run.family, run.params, run.path, Context(settings, Streams(seed)))
     return with_spread(again, run.spread)
 
@@ -152,10 +152,9 @@ def later_draws(record: Mapping[str, Any]) -> bool:
 
 def found_of(record: Mapping[str, Any], posterior: LogDensity) -> RunResult:
     """The run of a saved fit; fits that were saved before have no chains to go on."""
-    source = DrawSource(record["fit_draws"]) if "fit_draws" in record else DrawSource.OF_Q
     q = approximation(record, posterior.param_unc_num())
     chains = decode(record.get("chains"))
-    return RunResult(*q, _path_from_json(record), source, _spread_from_json(record), chains)
+    return RunResult(*q, _path_from_json(record), _spread_from_json(record), chains)
 
 
 def _spread_from_json(record: Mapping[str, Any]) -> Spread | None:
@@ -170,7 +169,10 @@ def _spread_from_json(record: Mapping[str, Any]) -> Spread | None:
 
 def _path_to_json(path: Path) -> dict[str, Any]:
     return {
-        **{name: getattr(path, name) for name in ("start", "eta", "iterations", "trace", "at_maximum")},
+        **{
+            name: getattr(path, name)
+            for name in ("start", "eta", "iterations", "trace", "at_maximum", "nested")
+        },
         "eta_scores": list(path.eta_scores.items()),
         "outcome": {"ending": path.outcome.ending.value, "reason": path.outcome.reason},
         "dropped_on_the_way": path.dropped,
@@ -189,6 +191,7 @@ def _path_from_json(record: Mapping[str, Any]) -> Path:
         dropped=record["dropped_on_the_way"],
         notes=tuple(record["notes_on_the_way"]),
         at_maximum=record["at_maximum"],
+        nested=record.get("nested", record.get("fit_draws") == DrawSource.NESTED.value),
     )
     for part in (path, path.outcome, *path.trace):
         require_types(part)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ppl import compile_model
+from ppl import compile_model, load_fit
 from ppl.kernel.advi.gaussian import Gaussian
 from ppl.kernel.advi.target import Target
 from ppl.methods.nested.field_coordinates import coordinates_of, has_coordinates
@@ -65,15 +65,20 @@ def test_gradients_are_those_of_differences(far):
         np.testing.assert_allclose(pulled[:, j], slope, rtol=1e-4, atol=1e-4 * np.abs(pulled).max())
 
 
-def test_chains_reach_splines_whose_scale_is_a_parameter():
-    """Without the coordinates the step size fell to 0.01 sd, and the verdict was poor."""
+def test_chains_reach_splines_whose_scale_is_a_parameter(tmp_path):
+    """Without the coordinates the step size fell to 0.01 sd, and the verdict was poor.
+
+    A saved fit makes its draws again: chains that began at q had others.
+    """
     rng, n, k = np.random.default_rng(4), 120, 20
     x = np.sort(rng.uniform(size=n))
     knots = np.linspace(0, 1, k)
     left, scale, right = np.linalg.svd(np.abs(knots[:, None] - knots) ** 3)
     z = np.abs(x[:, None] - knots) ** 3 @ (left / np.sqrt(scale) @ right).T
     y = rng.normal(np.sin(9 * x), np.exp(-2 + 2 * x))
-    posterior = compile_model(TWO_SPLINES).condition({"N": n, "K": k, "x": x, "Z": z, "y": y})
-    fit = posterior.variational(seed=1)
+    model, data = compile_model(TWO_SPLINES), {"N": n, "K": k, "x": x, "Z": z, "y": y}
+    fit = model.condition(data).variational(seed=1)
     assert str(fit.judgement).startswith("Verdict: good"), fit.judgement
     assert "integrated out" in fit.outcome.reason
+    fit.save(tmp_path / "fit.json")
+    np.testing.assert_array_equal(load_fit(tmp_path / "fit.json", model, data).draws(), fit.draws())
