@@ -109,6 +109,8 @@ def result_of_field(target: Target, field: FieldFit, context: Context) -> Result
         outcome = interrupted("while draws were moved")
         own = field.starts[np.arange(settings.draws) % len(field.starts)]
         corrected = Corrected(u[own], field.draws.log_p[own], DrawSource.NESTED, interrupted=True)
+    except np.linalg.LinAlgError:
+        raise Refused("the chains in coordinates of the latent variables fell together") from None
     path = Path(start=field.start, outcome=outcome, at_maximum=True, nested=True)
     return result_with(context, family, params, path, *of_positive_weight(field.draws), corrected)
 

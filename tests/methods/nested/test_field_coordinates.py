@@ -1,14 +1,20 @@
 """Coordinates of fields: points and back, log-Jacobians and gradients; chains that move in them."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from ppl import compile_model, load_fit
+from ppl.kernel.advi.context import NULL_JOURNAL, Streams
 from ppl.kernel.advi.gaussian import Gaussian
 from ppl.kernel.advi.target import Target
 from ppl.methods.nested.field_coordinates import coordinates_of, has_coordinates
 from ppl.methods.nested.interpolated import Interpolated
 from ppl.methods.nested.sparse import Field
+from ppl.methods.recipes.blocks import FieldFit, result_of_field
+from ppl.methods.recipes.refusals import Refused
+from ppl.methods.run.settings import Settings
 
 TWO_SPLINES = """
 data { int N; int K; vector[N] x; matrix[N, K] Z; vector[N] y; }
@@ -82,3 +88,20 @@ def test_chains_reach_splines_whose_scale_is_a_parameter(tmp_path):
     assert "integrated out" in fit.outcome.reason
     fit.save(tmp_path / "fit.json")
     np.testing.assert_array_equal(load_fit(tmp_path / "fit.json", model, data).draws(), fit.draws())
+
+
+def test_chains_that_fall_together_are_no_error_of_the_run(monkeypatch):
+    """Another path follows, as where blocks are singular."""
+
+    def fallen(*_):
+        raise np.linalg.LinAlgError("no chain can be moved")
+
+    monkeypatch.setattr("ppl.methods.correct.correction.from_known", fallen)
+    u = np.random.default_rng(1).standard_normal((400, 7))
+    draws = SimpleNamespace(parts=(u,))
+    fit = FieldFit(u[0], draws, np.arange(400), coordinates_of(field()))
+    context = SimpleNamespace(
+        settings=Settings(), streams=Streams(1), listen=lambda _: None, journal=NULL_JOURNAL
+    )
+    with pytest.raises(Refused, match="fell together"):
+        result_of_field(None, fit, context)
