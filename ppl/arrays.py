@@ -27,6 +27,7 @@ from autograd.util import toposort
 
 from ppl.late import LateModule, linalg, special
 from ppl.records import dataclass, replace
+from ppl.triangular import solve_lower
 
 Array = Any  # an ndarray, a NumPy scalar, or a tracer of the namespace in use
 ScanState = tuple[Array, ...]
@@ -40,7 +41,8 @@ ScanStep = Callable[..., tuple[ScanState, Array]]
 class Namespace:
     """The arrays and functions that a density computes with: NumPy's, autograd's or JAX's.
 
-    - `np`, `special`, `linalg` (NumPy's) and `slinalg` (SciPy's) are the modules. `gammaln` and `digamma` are
+    - `np`, `special`, `linalg` (NumPy's) and `slinalg` (SciPy's) are the modules; `solve_lower` is that of
+      ppl/triangular.py. `gammaln` and `digamma` are
       required to be right for positive numbers only.
     - `put(x, index, value)` returns `x` with the entries set. Use its result and not `x`, which may change.
     - `own(x)` returns a value that a later `put` on another name cannot change.
@@ -64,6 +66,7 @@ class Namespace:
     special: Any
     linalg: Any
     slinalg: Any
+    solve_lower: Callable[..., Array]
     put: Callable[[Array, Any, Array], Array]
     own: Callable[[Array], Array]
     plain: Callable[[Array], Array]
@@ -265,6 +268,7 @@ NUMPY = Namespace(
     special,
     np.linalg,
     linalg,
+    solve_lower,
     _put_in_place,
     np.array,
     lambda x: x,

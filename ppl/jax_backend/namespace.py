@@ -8,6 +8,7 @@ series summed until it is exact, runs on the host.
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -24,6 +25,7 @@ from ppl.jax_backend import special
 from ppl.jax_backend.hosted import hosted
 from ppl.jax_backend.incomplete import VALUES
 from ppl.jax_backend.lapack import in_turn
+from ppl.triangular import solve_lower
 
 UNTRACEABLE = (jax.errors.TracerArrayConversionError, jax.errors.ConcretizationTypeError, AttributeError)
 """Exceptions of functions of plain NumPy for a tracer; the last, where JAX lacks a function."""
@@ -69,8 +71,14 @@ def _cholesky(a: Array) -> Array:
     return jnp.linalg.cholesky(a, symmetrize_input=False)
 
 
-def _solve_triangular(a: Array, b: Array, *, lower: bool, trans: int, check_finite: bool) -> Array:
-    return jax.scipy.linalg.solve_triangular(a, b, lower=lower, trans=trans)
+@partial(in_turn, products=1)
+def _traced_solve_lower(lower: Array, b: Array, *, transposed: bool = False) -> Array:
+    return jax.scipy.linalg.solve_triangular(lower, b, lower=True, trans=int(transposed))
+
+
+def _solve_lower(lower: Array, b: Array, transposed: bool = False) -> Array:
+    solve = _traced_solve_lower if is_traced(lower) or is_traced(b) else solve_lower
+    return solve(lower, b, transposed=transposed)
 
 
 def _matmul(a: Array, b: Array) -> Array:
@@ -280,9 +288,8 @@ JAX = Namespace(
     TracedModule(jnp, np, {"bincount": _bincount, "flip": _flip, "matmul": _matmul}),
     TracedModule(jax.scipy.special, scipy.special, OWN_SPECIAL),
     TracedModule(jnp.linalg, np.linalg, LINALG),
-    TracedModule(
-        jax.scipy.linalg, scipy.linalg, {"solve_triangular": in_turn(_solve_triangular, products=1)}
-    ),
+    TracedModule(jax.scipy.linalg, scipy.linalg),
+    _solve_lower,
     _put,
     lambda x: x,
     _plain,

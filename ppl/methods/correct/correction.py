@@ -321,12 +321,20 @@ def from_known(
 ) -> Corrected:
     """n draws of chains that begin at `starts` (chains, dim), nearly draws, and move in these coordinates.
 
+    Where gradients are dear they are worth as many independent draws as are needed, not as are written.
+
     Raises LinAlgError where the chains fell together.
     """
     mean, sds = starts.mean(axis=0), starts.std(axis=0)
     scaled, most = Scaled(target, mean, sds), most_gradients(target.width)
-    begun = (starts - mean) / sds
-    chains = moved(scaled, begun, rng, most, listen, wanted(n), journal=journal, funnels=coordinates)
+    begun, is_dear = (starts - mean) / sds, most < MOVES.most_gradients
+    effective = MOVES.fewest_effective if is_dear else wanted(n)
+    chains = moved(
+        *(scaled, begun, rng, most, listen, effective),
+        starts_right=True,
+        journal=journal,
+        funnels=coordinates,
+    )
     return of_chains(scaled, chains, n, rng)
 
 

@@ -23,6 +23,7 @@ from ppl.optimise.tracing.tracer import (
     refuse,
     traced_in,
 )
+from ppl.triangular import solve_lower
 
 OF_SHAPES = {
     "ndim": np.ndim,
@@ -104,6 +105,7 @@ TRACING = Namespace(
     _Recorded(LateModule("autograd.scipy.special")),
     _Recorded(anp_linalg),
     _Recorded(LateModule("autograd.scipy.linalg")),
+    _recording(solve_lower),
     lambda x, index, value: applied(arrays.put_copy, x, index, value),
     lambda x: x,
     _plain,

@@ -6,13 +6,12 @@ gives nan, never an exception.
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from ppl.arrays import Array, Namespace, Node, Vjp, with_vjps
 from ppl.stdlib.functions.products import transposed
-from ppl.stdlib.functions.solves import or_nan
+from ppl.stdlib.functions.solves import lower_solve, lower_transposed_solve, or_nan
 from ppl.stdlib.record import Impl, guarded
 
 SYMMETRY = 1e-8
@@ -77,50 +76,43 @@ def inverse(xp: Namespace, matrix: Array) -> Array:
     """The inverse of a positive definite matrix."""
     if matrix.ndim > 2:
         return or_nan(xp.linalg.inv, matrix)
-    whitening = _triangular(xp, _cholesky(xp, matrix), np.eye(len(matrix)), 0)
+    whitening = lower_solve(xp, _cholesky(xp, matrix), np.eye(len(matrix)))
     return xp.np.matmul(whitening.T, whitening)
-
-
-def _one_by_one(xp: Namespace, matrix: Array, d: Array) -> Array:
-    """matrix^-1 d; a matrix of several vectors is factored once."""
-    if is_shared(matrix, d):
-        return transposed(xp, or_nan(xp.linalg.solve, matrix[..., 0, :, :], transposed(xp, d)))
-    return or_nan(xp.linalg.solve, matrix, d[..., None])[..., 0]
-
-
-def _by_columns(xp: Namespace, solve: Any, matrix: Array, d: Array) -> Array:
-    """solve(matrix, d) for vectors d; a single matrix is factored once for all of them."""
-    if matrix.ndim > 2:
-        return _one_by_one(xp, matrix, d)
-    return xp.np.reshape(or_nan(solve, matrix, columns(xp, d)).T, xp.np.shape(d))
 
 
 def solve_vectors(xp: Namespace, matrix: Array, d: Array) -> Array:
     """matrix^-1 d for a positive definite matrix."""
     if matrix.ndim > 2:
-        return _one_by_one(xp, matrix, d)
+        return _all_at_once(xp, _solve, matrix, d)
     return solve_factored(xp, _cholesky(xp, matrix), d)
+
+
+def _solve(xp: Namespace, matrix: Array, columns: Array) -> Array:
+    return or_nan(xp.linalg.solve, matrix, columns)
 
 
 def solve_lower(xp: Namespace, lower: Array, d: Array) -> Array:
     """L^-1 d."""
-    return _by_columns(xp, lambda a, b: _triangular(xp, a, b, 0), lower, d)
+    return _all_at_once(xp, lower_solve, lower, d)
 
 
 def solve_lower_transposed(xp: Namespace, lower: Array, d: Array) -> Array:
     """L^-T d."""
-    if lower.ndim > 2:
-        return _one_by_one(xp, transposed(xp, lower), d)
-    return _by_columns(xp, lambda a, b: _triangular(xp, a, b, 1), lower, d)
+    return _all_at_once(xp, lower_transposed_solve, lower, d)
+
+
+def _all_at_once(xp: Namespace, solve: Impl, matrix: Array, d: Array) -> Array:
+    """The systems of all vectors of a matrix at once, as columns."""
+    if matrix.ndim == 2:
+        return xp.np.reshape(solve(xp, matrix, columns(xp, d)).T, xp.np.shape(d))
+    if is_shared(matrix, d):
+        return transposed(xp, solve(xp, matrix[..., 0, :, :], transposed(xp, d)))
+    return solve(xp, matrix, d[..., None])[..., 0]
 
 
 def solve_factored(xp: Namespace, lower: Array, d: Array) -> Array:
     """(L L')^-1 d."""
     return solve_lower_transposed(xp, lower, solve_lower(xp, lower, d))
-
-
-def _triangular(xp: Namespace, lower: Array, b: Array, trans: int) -> Array:
-    return xp.slinalg.solve_triangular(lower, b, trans=trans, lower=True, check_finite=False)
 
 
 def _square(half_slope: Impl, matrix_adjoint: Vjp) -> Callable[[Impl], Node]:

@@ -5,7 +5,6 @@ Giles (2008), section 2.2.3: if A X = B then the adjoint of B is A^-T X~, that o
 """
 
 from collections.abc import Callable
-from functools import partial
 
 import numpy as np
 
@@ -154,15 +153,6 @@ def mdivide_right_row(xp: Namespace, b: Array, a: Array) -> Array:
     return solve_vector(xp, transposed(xp, a), b)
 
 
-def _triangular(xp: Namespace, lower: Array, b: Array, trans: int) -> Array:
-    """L^-1 B or L^-T B from the lower triangle alone."""
-    if np.ndim(lower) == 2 and np.ndim(b) == 2:
-        solver = partial(xp.slinalg.solve_triangular, lower=True, trans=trans, check_finite=False)
-        return or_nan(solver, lower, b)
-    lower = xp.np.tril(lower)
-    return or_nan(xp.linalg.solve, transposed(xp, lower) if trans else lower, b)
-
-
 def _lower_adjoint(xp: Namespace, g: Array, ans: Array, lower: Array, b: Array) -> Array:
     w = lower_transposed_solve(xp, lower, g)
     return -xp.np.tril(matrix_matrix(xp, w, transposed(xp, ans)))
@@ -175,7 +165,7 @@ def _lower_right_adjoint(xp: Namespace, g: Array, ans: Array, lower: Array, b: A
 @with_vjps(_lower_adjoint, _lower_right_adjoint)
 def lower_solve(xp: Namespace, lower: Array, b: Array) -> Array:
     """X with L X = B, for matrices; only the lower triangle of L is read."""
-    return _triangular(xp, lower, b, 0)
+    return xp.solve_lower(lower, b)
 
 
 def _transposed_adjoint(xp: Namespace, g: Array, ans: Array, lower: Array, b: Array) -> Array:
@@ -190,7 +180,7 @@ def _transposed_right_adjoint(xp: Namespace, g: Array, ans: Array, lower: Array,
 @with_vjps(_transposed_adjoint, _transposed_right_adjoint)
 def lower_transposed_solve(xp: Namespace, lower: Array, b: Array) -> Array:
     """X with L' X = B, for matrices; only the lower triangle of L is read."""
-    return _triangular(xp, lower, b, 1)
+    return xp.solve_lower(lower, b, transposed=True)
 
 
 def mdivide_right_tri_low(xp: Namespace, b: Array, lower: Array) -> Array:

@@ -1,0 +1,35 @@
+"""Triangular systems of a matrix or a batch, by BLAS: np.linalg.solve takes 3 to 12 times as long."""
+
+import numpy as np
+
+from ppl.floats import Floats
+from ppl.late import blas
+
+FEW_ROWS = 8
+"""Rows up to which a batch of matrices is quicker solved in one call."""
+
+
+def solve_lower(lower: Floats, b: Floats, transposed: bool = False) -> Floats:
+    """X with L X = B, or L' X = B, from the lower triangles L (..., n, n) alone; B is (..., n, m).
+
+    Nan throughout where the diagonal has a 0.
+    """
+    if lower.ndim > 2 and lower.shape[-1] <= FEW_ROWS:
+        whole = with_nan_for_singular(np.tril(lower))
+        return np.asarray(np.linalg.solve(np.swapaxes(whole, -1, -2) if transposed else whole, b))
+    lower, lead = with_nan_for_singular(lower), np.broadcast_shapes(lower.shape[:-2], b.shape[:-2])
+    x = np.empty((*lead, *b.shape[-2:]))
+    x[...] = b
+    if not x.size:
+        return x
+    each = np.broadcast_to(lower, (*lead, *lower.shape[-2:])) if lead else lower[None]
+    for place, own in zip(np.ndindex(lead), each.reshape(-1, *lower.shape[-2:]), strict=True):
+        # To BLAS, which reads by columns, these are L' and X': X' L' = B' is solved where B is.
+        blas.dtrsm(1.0, own.T, x[place].T, side=1, trans_a=int(transposed), overwrite_b=1)
+    return x
+
+
+def with_nan_for_singular(lower: Floats) -> Floats:
+    """The matrices, all nan where the diagonal has a 0."""
+    singular = (np.diagonal(lower, 0, -2, -1) == 0).any(axis=-1)
+    return np.where(singular[..., None, None], np.nan, lower) if singular.any() else lower
