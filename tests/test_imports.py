@@ -108,7 +108,7 @@ UNUSED = (
     "typer",
     "importlib.metadata",
     "multiprocessing",
-    "ppl.methods.nested.blocks",
+    "ppl.methods.nested.field",
     "ppl.methods.recipes.dsvi",
     "ppl.results.fits.chains",
     "ppl.results.report.compare",

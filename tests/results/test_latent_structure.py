@@ -36,8 +36,8 @@ def test_blocks_of_one_set_of_variables_are_one_line():
 
 
 def test_rows_of_a_matrix_are_ranges():
-    (line,) = last_lines(MATRIX, {"J": 5, "y": [Y, Y]})
-    assert line == "  z[1:2, 1:5]: independent given m[1:2], L[1] (5 blocks of 2)"
+    (line,) = last_lines(MATRIX, {"J": 15, "y": [3 * Y, 3 * Y]})
+    assert line == "  z[1:2, 1:15]: independent given m[1:2], L[1] (15 blocks of 2)"
 
 
 WALK = """

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import ppl
-from ppl.methods.nested.blocks import BLOCK_MODES
 from ppl.methods.nested.field import Fields
+from ppl.methods.nested.modes import MODES
 from ppl.methods.nested.slopes import slopes
 from ppl.methods.nested.sparse import Field
 from ppl.methods.nested.structure import structure_of
@@ -106,7 +106,7 @@ def test_a_field_of_a_gaussian_process_is_integrated_out_as_without_them():
     object.__setattr__(plain, "shared", None)
     assert by_groups.shared
     outer, start = points(n)[:3, OUTER], np.zeros((3, n + 1))
-    found, same = (each.modes(outer, start, BLOCK_MODES.near) for each in (by_groups, plain))
+    found, same = (each.modes(outer, start, MODES.near) for each in (by_groups, plain))
     np.testing.assert_allclose(found.at, same.at, atol=1e-6)
     np.testing.assert_allclose(found.log_marginals, same.log_marginals, atol=1e-6)
     np.testing.assert_allclose(

@@ -17,8 +17,8 @@ from ppl.floats import Floats
 from ppl.kernel.advi.gaussian import LOG_2PI
 from ppl.kernel.advi.target import Inner, Shared, Target
 from ppl.methods.nested.banded import Factors
-from ppl.methods.nested.blocks import BLOCK_MODES, Modes
 from ppl.methods.nested.coupled import Coupled, coupled_factors
+from ppl.methods.nested.modes import MODES, Modes
 from ppl.methods.nested.sparse import Field, are_little_work
 from ppl.records import dataclass
 
@@ -58,7 +58,9 @@ class FieldModeLimits(NamedTuple):
     """Numbers of precision matrices that are held at once."""
 
     beside: float = 3.0
-    """Other modes are looked for at a distance from blocks, in sds; a draw of a field counts as so many."""
+    """The length, in sds, of a normal draw of coordinates that meet from which on it is not brought to the
+    distance at which other modes are looked for, but that counts as so much.
+    """
 
 
 FIELD_MODES = FieldModeLimits()
@@ -231,18 +233,20 @@ class Fields:
                 ended = here[factors.as_given & (gain < near**2)]
                 values[ended] += 0.5 * gain[factors.as_given & (gain < near**2)]
                 settled[ended] = True
-                seems = values[here] - half_log_dets[here] + BLOCK_MODES.overrated * gain + constant
+                seems = values[here] - half_log_dets[here] + MODES.overrated * gain + constant
                 hopeless[here] = factors.as_given & (seems < least[here])
             going = going[~(settled[going] | hopeless[going])]
             if not going.size:
                 break
         values[hopeless & ~settled] = -np.inf
-        return Modes(at, half_log_dets, values, settled, np.zeros((n, 0))), bands
+        return Modes(at, half_log_dets, values, settled), bands
 
     def beside(self, outer: Floats, at: Floats, distance: float, rng: np.random.Generator) -> Floats:
         """Points (n, k) away from modes, from which others may be found."""
-        noise = rng.standard_normal(at.shape)
-        return at + distance / FIELD_MODES.beside * self.factors(outer, at).solve_transposed(noise)
+        noise, labels = rng.standard_normal(at.shape), self.structure.components
+        own = np.sqrt([np.bincount(labels, squares) for squares in noise**2])
+        noise *= distance / np.minimum(own, FIELD_MODES.beside)[:, labels]
+        return at + self.factors(outer, at).solve_transposed(noise)
 
     def distances(self, outer: Floats, at: Floats, other: Floats) -> Floats:
         """How far others are from modes, in sds, (n,)."""

@@ -24,21 +24,23 @@ from ppl.kernel.advi.gaussian import LOG_2PI, Gaussian
 from ppl.kernel.advi.target import finite
 from ppl.methods.correct.resampling import effective_size
 from ppl.methods.nested.banded import Factors
-from ppl.methods.nested.blocks import BLOCK_MODES, Modes
 from ppl.methods.nested.coupled import Coupled
 from ppl.methods.nested.field import Fields
 from ppl.methods.nested.given import GivenDraws
 from ppl.methods.nested.interpolated import Interpolated
+from ppl.methods.nested.modes import MODES, Modes
 from ppl.methods.nested.slopes import third_derivatives
 from ppl.methods.nested.trends import Trends
 from ppl.records import dataclass, replace
 
-MOST_PAIRS = 12
-"""Draws at an outer point are in pairs, y and -y: so many at most."""
+MOST_DRAWS_AT_OUTER = 24
+"""Draws at an outer point are in pairs, y and -y, or one: so many at most."""
 EXCESS = 0.1
 """The relative variance of their mean weight for which there are more pairs than one."""
 EVEN = 0.1
 """That of weights of the Gaussian's draws with which these are not carried on."""
+NEXT_TO_NORMAL = 1e-3
+"""That with which there is one draw at an outer point."""
 GAIN = 0.5
 """The share of that variance which is left where draws are carried on. More is left if third derivatives are
 not what makes the field not normal: of a mixture's means a draw in six was missed.
@@ -66,7 +68,7 @@ class FieldDraws:
     trends: Trends
     modes: Floats
     thirds: Floats | None = None
-    pairs: int = MOST_PAIRS
+    tries: int = MOST_DRAWS_AT_OUTER
 
     @property
     def numbers(self) -> int:
@@ -75,7 +77,8 @@ class FieldDraws:
 
     def gradients(self, n: int) -> float:
         """How many gradients and log densities n draws take, about."""
-        return n * 2 * self.pairs
+        carried = 0 if self.thirds is None else 2 + int(self.fields.structure.colours.max())
+        return n * self.tries * (1 + carried)
 
     def draws(self, outer: Floats, least: Floats, rng: np.random.Generator) -> GivenDraws:
         """A draw of the field at each outer point; none where the marginal seems to be below `least`.
@@ -95,8 +98,8 @@ class FieldDraws:
             score = weight + rng.gumbel(size=len(weight))  # the largest is one of them by its weight
             better = score > best
             best[better], drawn[better], log_p[better] = score[better], tried[better], value[better]
-        log_q = log_p - total + np.log(2 * self.pairs)
-        unsure = 2 * total - squares < np.log(FEWEST_OF_FIELD * 2 * self.pairs)
+        log_q = log_p - total + np.log(self.tries)
+        unsure = 2 * total - squares < np.log(FEWEST_OF_FIELD * self.tries)
         draws.put(rows, GivenDraws(drawn, log_q, np.isfinite(total), known[rows], unsure))
         return draws
 
@@ -105,11 +108,11 @@ class FieldDraws:
     ) -> Iterator[tuple[Floats, Floats, Floats]]:
         """Draws (n, k) by modes and precisions, log densities of the whole there and log weights (n,)."""
         factors = self.fields.factored(bands)
-        for _ in range(self.pairs):
+        for first in range(0, self.tries, 2):
             noise = rng.standard_normal(at.shape)
             y = factors.solve_transposed(noise)
             log_normal = factors.half_log_dets - 0.5 * ((noise**2).sum(axis=1) + noise.shape[1] * LOG_2PI)
-            for side in (y, -y):
+            for side in (y, -y)[: self.tries - first]:
                 tried, log_slopes = self.carry(outer, at, factors, side)
                 value = self.fields.values(outer, tried)
                 yield tried, value, finite(value - log_normal + log_slopes)
@@ -138,7 +141,7 @@ class FieldDraws:
             start = self.fields.start(outer)
         else:
             start = self.trends.terms(outer) @ self.modes
-        return self.fields.modes_of_part(outer, start, BLOCK_MODES.about, least)
+        return self.fields.modes_of_part(outer, start, MODES.about, least)
 
 
 def trends_of(about: Gaussian) -> Trends:
@@ -155,8 +158,8 @@ def field_draws(
     """
     if isinstance(fields, Interpolated):
         chosen = FieldDraws(fields, trends, start)
-        return replace(chosen, pairs=pairs_for(chosen.excess(outer[:MEASURED], rng)))
-    modes_ = fields.modes(outer, start, BLOCK_MODES.near)
+        return replace(chosen, tries=tries_for(chosen.excess(outer[:MEASURED], rng)))
+    modes_ = fields.modes(outer, start, MODES.near)
     parts = fields.parts(len(outer))
     traces = [third_derivatives(fields, outer[k], modes_.at_rows(k)).traces for k in parts]
     thirds = fields.latent(np.concatenate(traces)) / 3
@@ -166,14 +169,14 @@ def field_draws(
     some = outer[:MEASURED]
     excess = chosen.excess(some, rng)
     if excess <= EVEN:
-        return replace(chosen, pairs=1)
+        return replace(chosen, tries=1 if excess <= NEXT_TO_NORMAL else 2)
     carried = replace(chosen, thirds=b)
     left = carried.excess(some, rng)
     if not left < GAIN * excess:
         return chosen
-    return replace(carried, pairs=pairs_for(left))
+    return replace(carried, tries=tries_for(left))
 
 
-def pairs_for(excess: float) -> int:
-    """Pairs of draws at an outer point whose mean weight has no more than `EXCESS`."""
-    return int(np.clip(np.ceil(excess / (2 * EXCESS)), 1, MOST_PAIRS))
+def tries_for(excess: float) -> int:
+    """Draws in pairs at an outer point, whose mean weight has no more than `EXCESS`."""
+    return 2 * int(np.clip(np.ceil(excess / (2 * EXCESS)), 1, MOST_DRAWS_AT_OUTER // 2))

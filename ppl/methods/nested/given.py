@@ -1,4 +1,4 @@
-"""Draws of blocks or a field given the outer coordinates."""
+"""Draws of a field given the outer coordinates."""
 
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ from ppl.floats import Floats
 
 
 class GivenDraws(NamedTuple):
-    """A draw (n, ...) at each of n outer points, its log density (n,), and which rows are complete.
+    """A draw (n, k) at each of n outer points, its log density (n,), and which rows are complete.
 
     `about` (n,) is what Laplace's approximation makes of the marginal of the outer points; `unsure` (n,) are
     those where few of several draws have most weight, so that their mean weight says little.
@@ -23,7 +23,7 @@ class GivenDraws(NamedTuple):
 
     @staticmethod
     def none(at: Floats, about: Floats) -> "GivenDraws":
-        """No draw at any of the points; they stay `at` (n, ...)."""
+        """No draw at any of the points; they stay `at` (n, k)."""
         no = np.zeros(len(at), dtype=bool)
         return GivenDraws(at.copy(), np.full(len(at), -np.inf), no, about, no.copy())
 

@@ -48,6 +48,9 @@ class GraphLimits(NamedTuple):
     most_crowded: int = 256
     """Hubs and such coordinates at most."""
 
+    most_pairing: int = 40_000
+    """Coordinates of which each pair may meet: so many take half a minute."""
+
     smallest_change: float = 1e-9
     """The change of a gradient, beside its size, that is no rounding."""
 
@@ -93,7 +96,11 @@ def by_sets(target: Target, u: Floats, rng: np.random.Generator) -> Graph | None
         return None
     sets = np.zeros((count, target.dim), dtype=bool)
     sets[:, rest] = rng.random((count, len(rest))) < share
-    first, second = seeming_pairs(sets[:, rest], responses(target, u, sets, rng)[:, rest])
+    responded = responses(target, u, sets, rng)
+    some = np.flatnonzero((sets != responded)[:, rest].any(axis=0))  # the others meet none but hubs
+    if len(some) > GRAPH.most_pairing:
+        return None
+    first, second = (some[each] for each in seeming_pairs(sets[:, rest[some]], responded[:, rest[some]]))
     met = np.bincount(first, minlength=len(rest))
     alone = np.concatenate([hubs, rest[met > GRAPH.crowded * (most + GRAPH.spare)]])
     if len(alone) > GRAPH.most_crowded:
@@ -121,7 +128,7 @@ def hubs_of(target: Target, u: Floats, rng: np.random.Generator) -> tuple[Indice
 def seeming_pairs(sets: NDArray[np.bool_], responded: NDArray[np.bool_]) -> tuple[Indices, Indices]:
     """Pairs of coordinates that no set tells apart, both ways: which are in it, which respond, (sets, n)."""
     moved, silent = words(sets), words(~responded)
-    first, second = list[Indices](), list[Indices]()
+    first, second = [np.zeros(0, dtype=np.intp)], [np.zeros(0, dtype=np.intp)]
     for part in row_parts(len(moved), len(moved)):
         apart = (moved[part, :1] & silent[:, 0]) | (silent[part, :1] & moved[:, 0])
         here, there = (apart == 0).nonzero()

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from ppl.floats import Floats
 from ppl.kernel.advi.gaussian import Gaussian
 from ppl.methods.nested.banded import Factors, factors_of
-from ppl.methods.nested.blocks import BLOCK_MODES, Modes
 from ppl.methods.nested.coupled import Coupled
 from ppl.methods.nested.field import Fields
 from ppl.methods.nested.marginal import Marginal, Peak
+from ppl.methods.nested.modes import MODES, Modes
 from ppl.methods.nested.trends import lengths
 from ppl.records import dataclass
 
@@ -173,7 +173,7 @@ def modes_and_factors(
     fields: Fields, outer: Floats, start: Floats
 ) -> tuple[Floats, Floats, NDArray[np.bool_]]:
     """Modes (n, k) and Cholesky factors (n, (b + 1) k), diagonals in logarithms, and which are found (n,)."""
-    modes, bands = fields.modes_of_part(outer, start, BLOCK_MODES.near, np.full(len(outer), -np.inf))
+    modes, bands = fields.modes_of_part(outer, start, MODES.near, np.full(len(outer), -np.inf))
     lower = factors_of(bands)
     logs = np.concatenate([np.log(lower.bands[:, :1]), lower.bands[:, 1:]], axis=1)
     return modes.at, logs.reshape(len(outer), -1), modes.found & lower.as_given

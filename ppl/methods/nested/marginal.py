@@ -11,8 +11,8 @@ from ppl.kernel.advi.gaussian import Gaussian, made_positive
 from ppl.kernel.advi.parts import row_parts
 from ppl.methods.initialise.ascent import Top, ascent
 from ppl.methods.maximise.lockstep import Evaluated, answered_together, patient
-from ppl.methods.nested.blocks import BLOCK_MODES, Blocks, Modes
 from ppl.methods.nested.field import Fields
+from ppl.methods.nested.modes import MODES, Modes
 from ppl.methods.nested.slopes import profile_slopes, slopes
 from ppl.records import dataclass, replace
 
@@ -62,37 +62,34 @@ class ClimbLimits(NamedTuple):
 
 CLIMB = ClimbLimits()
 
-Inner = Blocks | Fields
-"""The coordinates that are integrated out."""
-
 
 @dataclass(frozen=True)
 class Marginal:
     """The log density of the outer coordinates; modes of the rest are looked for from those at one point."""
 
-    inner: Inner
+    inner: Fields
     centre: Floats
     latent: Floats
     slope: Floats | None = None
-    """How the modes move with each outer coordinate, (d, ...)."""
+    """How the modes move with each outer coordinate, (d, k)."""
 
     @property
     def dim(self) -> int:
         return len(self.centre)
 
-    def modes(self, outer: Floats, near: float = BLOCK_MODES.near, least: Floats | None = None) -> Modes:
+    def modes(self, outer: Floats, near: float = MODES.near, least: Floats | None = None) -> Modes:
         """At outer points (n, d); those are given up that seem to have a log density below `least` (n,)."""
         return self.inner.modes(outer, self.start(outer), near, least)
 
     def start(self, outer: Floats) -> Floats:
-        """Where modes at outer points (n, d) are looked for, (n, ...)."""
+        """Where modes at outer points (n, d) are looked for, (n, k)."""
         here = np.repeat(self.latent[None], len(outer), axis=0)
         if self.slope is None:
             return here
         predicted = here + np.tensordot(outer - self.centre, self.slope, axes=1)
         # far away the prediction may mislead
         higher = self.inner.values(outer, predicted) > self.inner.values(outer, here)
-        return np.where(higher.reshape(-1, *(1,) * (here.ndim - 1)), predicted, here)
+        return np.where(higher[:, None], predicted, here)
 
     def log_density(self, outer: Floats) -> float:
         return float(self.modes(outer[None]).log_marginals[0])
@@ -102,7 +99,7 @@ class Marginal:
 
         def of(k: slice) -> Floats:
             lowest = None if least is None else least[k]
-            return self.modes(outer[k], BLOCK_MODES.about, lowest).log_marginals
+            return self.modes(outer[k], MODES.about, lowest).log_marginals
 
         return np.concatenate([of(k) for k in row_parts(len(outer), self.latent.size)])
 
@@ -135,7 +132,7 @@ def ascended(starts: Sequence[Marginal]) -> list[Marginal | None]:
 
     def densities(asked: Mapping[int, Floats]) -> list[Evaluated]:
         outer, latent = np.array(list(asked.values())), np.array([here[k].latent for k in asked])
-        modes = inner.modes(outer, latent, BLOCK_MODES.near)
+        modes = inner.modes(outer, latent, MODES.near)
         values, gradients = modes.log_marginals, np.zeros_like(outer)
         if (finite := np.isfinite(values)).any():
             gradients[finite] = slopes(inner, outer[finite], modes.at_rows(finite))
@@ -219,13 +216,12 @@ class Seen(NamedTuple):
 def differences(marginal: Marginal, directions: Floats) -> Seen | None:
     """Values at the centre and to both sides along directions (d, d); None where one is not finite."""
     d, inner = marginal.dim, marginal.inner
-    costly = inner if isinstance(inner, Fields) and inner.is_costly else None
-    first, second = np.triu_indices(d, 1) if costly else np.zeros((2, 0), dtype=np.intp)
+    first, second = np.triu_indices(d, 1) if inner.is_costly else np.zeros((2, 0), dtype=np.intp)
     between = directions[first] + directions[second]
     points = marginal.centre + np.concatenate([np.zeros((1, d)), directions, -directions, between])
     modes = marginal.modes(points)
-    if costly:
-        gradients = profile_slopes(costly, points, modes, directions)
+    if inner.is_costly:
+        gradients = profile_slopes(inner, points, modes, directions)
     else:
         gradients = slopes(inner, points, modes) @ directions.T
     if not (np.isfinite(modes.log_marginals).all() and np.isfinite(gradients).all()):

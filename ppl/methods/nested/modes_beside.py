@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ppl.floats import Floats
-from ppl.methods.nested.blocks import BLOCK_MODES
 from ppl.methods.nested.marginal import Marginal, Peak, ascended, newton
+from ppl.methods.nested.modes import MODES
 
 
 class BesideLimits(NamedTuple):
@@ -17,7 +17,7 @@ class BesideLimits(NamedTuple):
     """Draws of the outer coordinates, at which the rest is looked at."""
 
     distances: tuple[float, ...] = (6.0, -6.0, 3.0, -3.0)
-    """How far from the modes of all blocks these are begun from, in sds."""
+    """How far from the modes these are begun from, in sds of what meets none of the others."""
 
     few: int = 2
     """Distances where Hessians take many gradients."""
@@ -53,13 +53,13 @@ def has_other_peaks(peak: Peak, starts: list[Marginal]) -> bool:
 def has_other_modes(marginal: Marginal, outer: Floats, rng: np.random.Generator) -> bool:
     """Whether the rest has another mode at one of the outer points (n, d)."""
     inner = marginal.inner.exact
-    here = inner.modes(outer, marginal.start(outer), BLOCK_MODES.near)
+    here = inner.modes(outer, marginal.start(outer), MODES.near)
     if not here.found.any():
         return True
     outer, at = outer[here.found], here.at[here.found]
     for distance in BESIDE.distances[: BESIDE.few if inner.is_costly else None]:
         start = inner.beside(outer, at, distance, rng)
-        other = inner.modes(outer, start, BLOCK_MODES.near)
+        other = inner.modes(outer, start, MODES.near)
         off = inner.distances(outer, at, other.at)
         if (off[other.found] > BESIDE.same).any():
             return True

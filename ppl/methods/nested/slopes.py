@@ -6,14 +6,14 @@ others, P^-1 is a sum of few squares s s' as far as it counts, and the traces ar
 gradient along these. How the mode moves costs one more solution with P.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from ppl.floats import Floats
-from ppl.methods.nested.blocks import BLOCK_MODES, Blocks, Modes, solve_lower, solve_upper
 from ppl.methods.nested.field import Fields
+from ppl.methods.nested.modes import MODES, Modes
 from ppl.methods.nested.sparse import Field
 
 DIFFERENCE = 3e-3
@@ -24,9 +24,9 @@ MOVE = 1e-2
 """The step of the difference along the move of the mode, which is linear in it."""
 
 
-def slopes(inner: Blocks | Fields, outer: Floats, modes: Modes) -> Floats:
+def slopes(inner: Fields, outer: Floats, modes: Modes) -> Floats:
     """The gradients (n, d) of the log marginals at outer points (n, d) with their modes."""
-    if isinstance(inner, Fields) and inner.shared:
+    if inner.shared:
         return by_differences(inner, outer, modes.at)
     here, traces, times = third_derivatives(inner, outer, modes)
     move = MOVE * times(inner.latent(traces))
@@ -39,7 +39,7 @@ def by_differences(inner: Fields, outer: Floats, at: Floats) -> Floats:
     d = outer.shape[1]
     moves = OUTER_MOVE * np.concatenate([np.eye(d), -np.eye(d)])
     points = (outer + moves[:, None]).reshape(-1, d)
-    log_marginals = inner.modes(points, np.tile(at, (2 * d, 1)), BLOCK_MODES.near).log_marginals
+    log_marginals = inner.modes(points, np.tile(at, (2 * d, 1)), MODES.near).log_marginals
     ahead, behind = log_marginals.reshape(2, d, -1)
     return np.asarray((ahead - behind).T / (2 * OUTER_MOVE))
 
@@ -72,48 +72,31 @@ class ThirdDerivatives(NamedTuple):
     times: Callable[[Floats], Floats]
 
 
-def third_derivatives(inner: Blocks | Fields, outer: Floats, modes: Modes) -> ThirdDerivatives:
+def third_derivatives(inner: Fields, outer: Floats, modes: Modes) -> ThirdDerivatives:
     """Those that Laplace's approximation changes by with the mode, at outer points (n, d); of a field with a
     density of its own at shared outer points only by coordinates of the field.
     """
-    inverse, times = inverse_at(inner, outer, modes)
-    signs, squares = map(np.array, zip(*inverse, strict=True))
+    factors = inner.factors(outer, modes.at)
+    signs, squares = map(np.array, zip(*by_colours(inner.structure, factors.inverses), strict=True))
     steps = DIFFERENCE * squares
     each = gradients_beside(inner, outer, modes.at, np.concatenate([steps, -steps, 0 * steps[:1]]))
     (ahead, behind), here = each[:-1].reshape(2, *steps.shape[:2], -1), each[-1]
     traces = np.tensordot(signs, ahead + behind - 2 * here, axes=1) / DIFFERENCE**2
-    return ThirdDerivatives(here, traces, times)
+    return ThirdDerivatives(here, traces, factors.solve)
 
 
-def gradients_beside(inner: Blocks | Fields, outer: Floats, at: Floats, steps: Floats) -> Floats:
+def gradients_beside(inner: Fields, outer: Floats, at: Floats, steps: Floats) -> Floats:
     """Gradients (k, n, dim) at steps (k, n, ...) from latent coordinates (n, ...)."""
     latent = (at + steps).reshape(-1, *at.shape[1:])
     points = inner.points(np.tile(outer, (len(steps), 1)), latent)
-    target = (isinstance(inner, Fields) and inner.shared) or inner.target
-    return target.gradients_alone(points).reshape(*steps.shape[:2], -1)
-
-
-Inverse = tuple[Iterable[tuple[float, Floats]], Callable[[Floats], Floats]]
-"""Vectors s (n, ...), each with a sign: s s' add up to P^-1 where coordinates meet; and what multiplies
-vectors (n, ...) by P^-1.
-"""
-
-
-def inverse_at(inner: Blocks | Fields, outer: Floats, modes: Modes) -> Inverse:
-    """That at modes."""
-    if isinstance(inner, Fields):
-        factors_ = inner.factors(outer, modes.at)
-        return by_colours(inner.structure, factors_.inverses), factors_.solve
-    factors = modes.factors
-    units = np.eye(inner.structure.width)
-    squares = ((1.0, solve_upper(factors, unit)) for unit in units)
-    return squares, lambda x: solve_upper(factors, solve_lower(factors, x))
+    return (inner.shared or inner.target).gradients_alone(points).reshape(*steps.shape[:2], -1)
 
 
 def by_colours(structure: Field, inverses: Floats) -> Iterator[tuple[float, Floats]]:
-    """Squares of inverses within the bands (n, b + 1, k), by colours as the precisions are read.
+    """Vectors s (n, k), each with a sign, whose s s' add up to inverses within the bands (n, b + 1, k).
 
-    With a of the coordinates of a colour and b of the rows read there, a b' + b a' is a difference of two.
+    They go by colours as the precisions are read. With a of the coordinates of a colour and b of the rows
+    read there, a b' + b a' is a difference of two.
     """
     reading, sds = structure.reading, np.sqrt(inverses[:, 0])
     for colour in range(structure.colours.max() + 1):

@@ -47,6 +47,12 @@ class FieldLimits(NamedTuple):
     most_outer: int = 10
     """Outer coordinates: so many a mixture of Student's t is fitted to."""
 
+    most_outer_of_narrow: int = 80
+    """The same of bands no wider than `narrow`: so many one Student's t is fitted to."""
+
+    narrow: int = 5
+    """Such a bandwidth, as that of independent blocks of six."""
+
     most_work: float = 2e8
     """The number of latent coordinates times the square of the bandwidth, as a factor costs."""
 
@@ -95,6 +101,11 @@ class Field:
     def bandwidth(self) -> int:
         return int((self.pairs[0] - self.pairs[1]).max())
 
+    @cached_property
+    def components(self) -> Indices:
+        """Numbers (k,) of the sets of coordinates of which none meets one of another."""
+        return Graph.of_pairs(len(self.latent), *self.pairs).components()
+
     @property
     def is_complete(self) -> bool:
         """Whether all coordinates meet."""
@@ -138,7 +149,7 @@ def field_given(
     """
     dim = graph.dim
     rest = all_but(dim, outer)
-    if not 0 < len(outer) <= FIELD.most_outer or len(rest) < fewest * len(outer):
+    if not 0 < len(outer) <= FIELD.most_outer_of_narrow or len(rest) < fewest * len(outer):
         return None
     inside = graph.among(rest)
     order = inside.band_order()
@@ -146,7 +157,10 @@ def field_given(
     below = ordered.first > ordered.second
     pairs = np.array([np.append(ordered.first[below], each), np.append(ordered.second[below], each)])
     pairs = pairs[:, np.lexsort(pairs[::-1])]
-    if len(rest) * ((pairs[0] - pairs[1]).max() + 1.0) ** 2 <= most_work:
+    bandwidth = (pairs[0] - pairs[1]).max()
+    if len(outer) > FIELD.most_outer and bandwidth > FIELD.narrow:
+        return None
+    if len(rest) * (bandwidth + 1.0) ** 2 <= most_work:
         most = min(FIELD.most_colours, int(FIELD.colours_of_all * len(rest)))
         if (colours := coloured(ordered, most)) is not None:
             return Field(dim, outer, rest[order], pairs, colours)
@@ -159,7 +173,7 @@ def field_given(
 def outer_of(graph: Graph, scalars: NDArray[np.bool_]) -> Indices:
     """Those that meet most others, one by one, and those of scalar parameters."""
     outer = scalars.copy()
-    while outer.sum() <= FIELD.most_outer and (left := int((~outer).sum())) > 1:
+    while outer.sum() <= FIELD.most_outer_of_narrow and (left := int((~outer).sum())) > 1:
         degrees = graph.degrees(~outer) * ~outer
         most = int(degrees.argmax())
         usual = median(degrees[~outer].astype(float))

@@ -1,4 +1,4 @@
-"""Weighted draws of a target: outer coordinates of a mixture, then blocks or a field given these.
+"""Weighted draws of a target: outer coordinates of a mixture, then the field given these.
 
 The weights are those of the whole target over the density that the draws were made by, so that they are right
 whatever was found about the structure: what was found wrongly makes weights uneven, and nothing else.
@@ -17,17 +17,11 @@ from ppl.kernel.advi.target import finite
 from ppl.methods.correct.weight_quality import is_reliable
 from ppl.methods.diagnose.mixture_sampling import Proposal, density_of, missed
 from ppl.methods.diagnose.psis import Psis, psis
-from ppl.methods.nested.block_draws import BlockDraws, with_trends
-from ppl.methods.nested.blocks import BLOCK_MODES, Blocks
-from ppl.methods.nested.conditional import shape_of
-from ppl.methods.nested.field import Fields
 from ppl.methods.nested.field_draws import TREND_POINTS, FieldDraws, field_draws, trends_of
 from ppl.methods.nested.marginal import Marginal, Peak
 from ppl.methods.nested.outer import OUTER, Mixture, fitted_to, overdispersed_batches, spread_of
 from ppl.methods.numerics.log_sums import log_sum_exp, softmax
 
-SHAPES_SEEN = 16
-"""Outer points at which it is seen how many terms polynomials need."""
 ROUND_SHARES = (0.25, 0.25, 0.5, 1.0, 1.0)
 """Shares of the draws that are made of a mixture; each later one is fitted to all weighted draws before."""
 
@@ -101,24 +95,13 @@ class WeightedPoints(NamedTuple):
         return float(np.exp(lost - np.logaddexp(lost, total)))
 
 
-InnerDraws = BlockDraws | FieldDraws
-"""The conditionals that draws of the rest are made by."""
-
-
-def given(marginal: Marginal, mixture: Mixture, n: int, rng: np.random.Generator) -> InnerDraws:
-    """A field's Gaussians; of blocks densities, that are shaped by a few of them. n draws will be made."""
+def given(marginal: Marginal, mixture: Mixture, rng: np.random.Generator) -> FieldDraws:
+    """The Gaussians of the field."""
     near = mixture.undefended
-    match marginal.inner:
-        case Fields() as fields:
-            trends = trends_of(spread_of(near.draws(OUTER.draws, rng)))
-            points = near.draws(TREND_POINTS * trends.count, rng)
-            some = np.concatenate([marginal.centre[None], points])
-            return field_draws(fields, trends, some, marginal.start(some), rng)
-        case Blocks() as blocks:
-            some = np.concatenate([marginal.centre[None], mixture.draws(SHAPES_SEEN, rng)])
-            modes = blocks.modes(some, marginal.start(some), BLOCK_MODES.about)
-            own = BlockDraws(blocks, shape_of(blocks, some, modes), marginal.start)
-            return with_trends(own, near, n, rng)
+    trends = trends_of(spread_of(near.draws(OUTER.draws, rng)))
+    points = near.draws(TREND_POINTS * trends.count, rng)
+    some = np.concatenate([marginal.centre[None], points])
+    return field_draws(marginal.inner, trends, some, marginal.start(some), rng)
 
 
 class Round(NamedTuple):
@@ -148,7 +131,7 @@ def outer_points(rounds: Sequence[Round], outer: Indices) -> Floats:
 def drawn(
     peak: Peak,
     mixture: Mixture,
-    own: InnerDraws,
+    own: FieldDraws,
     n: int,
     rng: np.random.Generator,
     most: float = np.inf,
@@ -212,7 +195,7 @@ def together(rounds: Sequence[Round], outer: Indices) -> WeightedPoints:
     return WeightedPoints(parts, log_p, log_q, about - log_outer, unsure, psis(finite(log_p - log_q)))
 
 
-def misses(rounds: Sequence[Round], marginal: Marginal, own: InnerDraws, rng: np.random.Generator) -> float:
+def misses(rounds: Sequence[Round], marginal: Marginal, own: FieldDraws, rng: np.random.Generator) -> float:
     """The share of the posterior that the draws do not see, but those of wider and wider Gaussians do.
 
     Where Laplace's approximation has mass there, that of the marginal is estimated as of the draws.
@@ -232,7 +215,7 @@ def misses(rounds: Sequence[Round], marginal: Marginal, own: InnerDraws, rng: np
     return missed(near, *map(estimated, overdispersed_batches(near, marginal, rng)))
 
 
-def log_marginals(marginal: Marginal, own: InnerDraws, outer: Floats, rng: np.random.Generator) -> Floats:
+def log_marginals(marginal: Marginal, own: FieldDraws, outer: Floats, rng: np.random.Generator) -> Floats:
     """Log marginal densities at outer points (n, d), right on average, by a draw of the rest at each."""
     _, joint, given_outer, *_ = draws_at(marginal, own, outer, np.full(len(outer), -np.inf), rng)
     return finite(joint - given_outer)
@@ -242,7 +225,7 @@ def round_of(
     marginal: Marginal,
     highest: float,
     mixture: Mixture,
-    own: InnerDraws,
+    own: FieldDraws,
     outer: Floats,
     rng: np.random.Generator,
 ) -> Round:
@@ -258,7 +241,7 @@ def round_of(
 
 
 def draws_at(
-    marginal: Marginal, own: InnerDraws, outer: Floats, least: Floats, rng: np.random.Generator
+    marginal: Marginal, own: FieldDraws, outer: Floats, least: Floats, rng: np.random.Generator
 ) -> tuple[Floats, Floats, Floats, Floats, NDArray[np.bool_]]:
     """A Round of points without the mixture; none where the marginal seems to be below `least`."""
     inner = marginal.inner

@@ -1,4 +1,4 @@
-"""Blocks of latent variables integrated out, where a target has them (see nested.py), and the result."""
+"""Latent variables integrated out, where a target has a field of them (see nested.py), and the result."""
 
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -27,7 +27,6 @@ from ppl.methods.diagnose.modes import MODE_SEARCH
 from ppl.methods.diagnose.psis import WeightedDraws, psis, weighted_draws_of
 from ppl.methods.moves.ending import MOVES
 from ppl.methods.moves.images import Images, OneImage, images_of, near_images
-from ppl.methods.nested.blocks import Blocks
 from ppl.methods.nested.field import Fields
 from ppl.methods.nested.field_coordinates import FieldCoordinates, coordinates_of, has_coordinates
 from ppl.methods.nested.interpolated import interpolated, interpolated_again, interpolated_at
@@ -35,7 +34,6 @@ from ppl.methods.nested.marginal import Marginal, Peak, climb
 from ppl.methods.nested.modes_beside import BESIDE, has_other_modes, has_other_peaks
 from ppl.methods.nested.outer import OUTER, Mixture, mixture_over, one_over
 from ppl.methods.nested.sparse import Field
-from ppl.methods.nested.structure import Structure
 from ppl.methods.nested.student_ts import moments
 from ppl.methods.nested.weighted_draws import WeightedPoints, drawn, given
 from ppl.methods.numerics.log_sums import log_sum_exp
@@ -50,13 +48,15 @@ COPIES = 2
 LEAST_EFFECTIVE_SHARE = 0.3
 """How many of these count, by the effective sample size, is enough."""
 MOST_LOST = 0.01
-"""The share of the posterior where no draws by blocks can be made."""
+"""The share of the posterior where no draws of the field can be made."""
 MOST_UNSURE = 0.05
 """The share where few draws of the rest have most weight: their mean is mostly too small, and tails short."""
 MOST_CORRELATED = 100
 """Dimensions above which the Gaussian that is kept of the draws has no correlations."""
 MOST_DRAWN_GRADIENTS = 200_000
-"""Gradients of draws by blocks, about: chains of all parameters seldom take more."""
+"""Gradients of draws of a field, about: chains of all parameters seldom take more."""
+MOST_DRAWN_OF_MANY = 20_000
+"""The same of more outer coordinates than mixtures are fitted to: fewer of these draws count."""
 MOST_MORE_GRADIENTS = 60_000
 """Gradients of those that are missing after the first ones, by the share of these that count."""
 MOST_DRAWN_BESIDE_CHAINS = 20_000
@@ -66,7 +66,7 @@ NESTED_STEPS = 3
 """The parts of the report: the mode of the outer coordinates, a mixture over them, the draws."""
 
 
-class BlockFit(NamedTuple):
+class WeightedFit(NamedTuple):
     """A point where it began, weighted draws, and ELBO and evidence by these and those without weight.
 
     `uneven` is why the weights alone do not do, "" where they do.
@@ -141,7 +141,7 @@ def field_fit(
     return FieldFit(start, draws, chosen, coordinates)
 
 
-def resampled(target: Target, weighted: BlockFit | FieldFit, context: Context) -> Result:
+def resampled(target: Target, weighted: WeightedFit | FieldFit, context: Context) -> Result:
     """The result of weighted draws, or of chains that begin there where a few moves change them.
 
     Where the weights are uneven, of chains, and Refused where there can be none.
@@ -168,8 +168,8 @@ def resampled(target: Target, weighted: BlockFit | FieldFit, context: Context) -
 
 
 def weighted_draws(
-    target: Target, structure: Structure | Field, starts: list[Floats], context: Context
-) -> BlockFit | FieldFit:
+    target: Target, structure: Field, starts: list[Floats], context: Context
+) -> WeightedFit | FieldFit:
     """Draws with their weights; Refused as `nested.by_blocks` is."""
     rng, settings = context.streams.nested, context.settings
 
@@ -177,13 +177,12 @@ def weighted_draws(
         context.listen(Progress(Phase.NESTED, step, NESTED_STEPS))
 
     tell(0)
-    inner = Fields(target, structure) if isinstance(structure, Field) else Blocks(target, structure)
+    inner = Fields(target, structure)
     marginals = [Marginal(inner, start[structure.outer], inner.latent(start[None])[0]) for start in starts]
-    worth = isinstance(structure, Field) and structure.is_complete  # chains alone mix ill in such a field
-    tried = marginals if worth else marginals[:1]
+    tried = marginals if structure.is_complete else marginals[:1]  # chains alone mix ill in such a field
     at, first = next(((k, peak) for k, each in enumerate(tried) if (peak := climb(each))), (0, None))
     if first is None:
-        raise Refused("the other parameters have no mode once the blocks are integrated out")
+        raise Refused("the other parameters have no mode once the latent variables are integrated out")
     tell(1)
     peak = interpolated(first, rng)
     mixture = mixture_over(peak, rng)
@@ -191,21 +190,22 @@ def weighted_draws(
         mixture = one_over(peak.gaussian)
     peak = interpolated_again(peak, mixture.draws(OUTER.draws, rng))
     if has_other_modes(peak.marginal, mixture.draws(BESIDE.outer_points, rng), rng):
-        raise Refused("a block has several modes")
+        raise Refused("the latent variables have several modes given the other parameters")
     if has_other_peaks(first, marginals[at + 1 :]):
         raise Refused("the other parameters have several modes")
     tell(2)
     count = max(PROPOSALS, 2 * settings.draws)
     try:
-        require_room((COPIES, count, target.dim), "an array of draws by blocks")
+        require_room((COPIES, count, target.dim), "an array of draws of the latent variables")
     except NoRoom as no_room:
         raise Refused(str(no_room)) from None
-    own = given(peak.marginal, mixture, count, rng)
+    own = given(peak.marginal, mixture, rng)
     chains_do = settings.algorithm == "auto" and will_move(target, settings)
     dear = chains_do and own.gradients(PROPOSALS) > MOST_DRAWN_BESIDE_CHAINS
     if dear and (field := field_fit(target, peak, mixture, starts[at], rng)):
         return field
-    if chains_do and own.gradients(PROPOSALS) > MOST_DRAWN_GRADIENTS:
+    drawn_at_most = MOST_DRAWN_GRADIENTS if mixture.dim <= OUTER.most_mixed else MOST_DRAWN_OF_MANY
+    if chains_do and own.gradients(PROPOSALS) > drawn_at_most:
         raise Refused(DEAR)
     journal = context.journal if count * target.dim <= MOVES.most_recorded else NULL_JOURNAL
     most = MOST_MORE_GRADIENTS if chains_do else np.inf
@@ -218,7 +218,7 @@ def weighted_draws(
     if draws.missed > MODE_SEARCH.missed_mass:
         raise Refused("there is mass far from the mode of the other parameters")
     if draws.lost > MOST_LOST:
-        raise Refused(f"{draws.lost:.0%} of the posterior could not be drawn by blocks")
+        raise Refused(f"{draws.lost:.0%} of the posterior could not be drawn given a few parameters")
     if (unsure := float(np.exp(draws.weights.log_weights)[draws.unsure].sum())) > MOST_UNSURE:
         others = "the others given a few parameters"
         raise Refused(f"for {unsure:.0%} of the posterior no Gaussian approximates {others}")
@@ -233,10 +233,10 @@ def weighted_draws(
         weighted, elbo = of_positive_weight(draws)
     evidence = of_weighted(target, of_weights(draws.weights), weighted, draws.n, rng)
     figures = f"k-hat {draws.weights.khat:.2f}, effective sample size {draws.weights.ess:.0f}"
-    uneven = f"the weights of draws by blocks are too uneven ({figures} of {draws.n})"
+    uneven = f"the weights of draws of the latent variables are too uneven ({figures} of {draws.n})"
     if draws.weights.ess < LEAST_EFFECTIVE_SHARE * count:
         raise Refused(uneven)
-    return BlockFit(
+    return WeightedFit(
         starts[at], weighted, elbo, evidence, "" if is_reliable(draws.weights) else uneven, images
     )
 

@@ -1,11 +1,10 @@
-"""Latent variables integrated out: q over the few coordinates they depend on, then each block given these.
+"""Latent variables integrated out: q over the few coordinates they depend on, then the rest given these.
 
-Where the target falls into blocks that are independent given a few outer coordinates, as the effects of
-groups are given their mean and sd, the blocks are integrated out: by Laplace's approximation to find a
-mixture of Student's t over the outer coordinates (Rue, Martino and Chopin 2009, section 3; Kristensen et al.
-2016), then each by a density of its own, of which a draw is made. Where each depends on few others, as in a
-random walk, among areas or with crossed effects, they are one field, drawn by a Gaussian or by what the
-gradient makes of its draws. The weights of these draws are p/q of the whole.
+Where coordinates meet few others given a few outer ones, as the effects of groups given their mean and sd, a
+random walk, areas or crossed effects, they are a field, which is integrated out: by Laplace's approximation
+to find a mixture of Student's t over the outer coordinates (Rue, Martino and Chopin 2009, section 3;
+Kristensen et al. 2016), then drawn by a Gaussian or by what the gradient makes of its draws. The weights of
+these draws are p/q of the whole.
 """
 
 from collections.abc import Callable
@@ -18,7 +17,6 @@ from ppl.kernel.advi.outcome import interrupted
 from ppl.kernel.advi.start import Init, start_points
 from ppl.kernel.advi.target import Target
 from ppl.late import LateModule
-from ppl.methods.nested.sparse import Field
 from ppl.methods.nested.structure import structure_of
 from ppl.methods.recipes.refusals import Refused
 from ppl.methods.recipes.result import Path, Result, result_of
@@ -35,7 +33,7 @@ def nested(target: Target, init: Init, context: Context) -> Result:
     """The recipe by its name.
 
     Raises:
-        InferenceError: the target has no blocks, or its draws have no good weights.
+        InferenceError: the target has no latent field, or its draws have no good weights.
     """
     try:
         return by_blocks(target, init, context)
@@ -46,7 +44,7 @@ def nested(target: Target, init: Init, context: Context) -> Result:
 def by_blocks(
     target: Target, init: Init, context: Context, at_start: Callable[[], Result | None] = lambda: None
 ) -> Result:
-    """Draws by blocks; Refused where there are none, or their weights are not good.
+    """Draws of a field; Refused where there are none, or their weights are not good.
 
     Where no two latent coordinates are independent given the outer ones, as the coefficients of a regression,
     there is little to gain by them: the fit `at_start` is taken, if there is one.
@@ -56,9 +54,8 @@ def by_blocks(
         try:
             structure = structure_of(target, starts[0], context.streams.nested)
             if structure is None:
-                form = "form neither independent blocks nor a sparse graph"
-                raise Refused(f"given a few parameters, the remaining ones {form}")
-            if isinstance(structure, Field) and structure.is_complete and (fit := at_start()):
+                raise Refused("given a few parameters, the remaining ones do not form a sparse graph")
+            if structure.is_complete and (fit := at_start()):
                 return fit
             weighted = blocks.weighted_draws(target, structure, starts, context)
         except KeyboardInterrupt:  # before there were draws: those about the start
@@ -66,5 +63,5 @@ def by_blocks(
             path = Path(starts[0], interrupted("while latent variables were integrated out"))
             return result_of(target, family, family.start(starts[0]), path, context)
         except np.linalg.LinAlgError:
-            raise Refused("its blocks are too nearly singular") from None
+            raise Refused("its latent variables are too nearly singular") from None
     return blocks.resampled(target, weighted, context)

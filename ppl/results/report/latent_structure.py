@@ -8,13 +8,14 @@ import numpy as np
 from ppl.density.log_density import LogDensity
 from ppl.density.statement_costs import point_of
 from ppl.methods.nested.sparse import Field
-from ppl.methods.nested.structure import Structure, structure_of
+from ppl.methods.nested.structure import structure_of
 from ppl.run.posterior_target import PosteriorTarget
 
 NONE_FOUND = (
-    "No latent structure was found: given a few parameters, the remaining ones form neither independent "
-    "blocks nor a sparse graph."
+    "No latent structure was found: given a few parameters, the remaining ones do not form a sparse graph."
 )
+WIDEST_BLOCK = 6
+"""Parameters of a set that meets no others up to which it is called a block."""
 
 
 def latent_lines(posterior: LogDensity) -> Iterator[str]:
@@ -29,19 +30,20 @@ def latent_lines(posterior: LogDensity) -> Iterator[str]:
         return
     yield "Latent structure:"
     names = posterior.param_unc_names()
-    if isinstance(structure, Field):
-        lines = field_in_words(structure, names)
-    else:
-        lines = blocks_in_words(structure, names)
+    widest = np.bincount(structure.components).max()
+    in_words = blocks_in_words if widest <= WIDEST_BLOCK else field_in_words
+    lines = in_words(structure, names)
     yield from (f"  {line}" for line in lines)
 
 
-def blocks_in_words(structure: Structure, names: Sequence[str]) -> Iterator[str]:
+def blocks_in_words(field: Field, names: Sequence[str]) -> Iterator[str]:
     """A line for the blocks of each set of variables, such as `theta[1:8]: independent given mu, tau ...`."""
-    given = ", ".join(entries(names[k] for k in structure.outer))
+    given = ", ".join(entries(names[k] for k in field.outer))
     alike = defaultdict[tuple[str, ...], list[list[str]]](list)
-    for block, filled in zip(structure.blocks, structure.filled, strict=True):
-        own = [names[k] for k in block[filled]]
+    order = np.lexsort((field.latent, field.components))
+    ends = np.flatnonzero(np.diff(field.components[order])) + 1
+    for block in sorted(np.split(field.latent[order], ends), key=lambda block: int(block[0])):
+        own = [names[k] for k in block]
         alike[tuple(name.partition(".")[0] for name in own)].append(own)
     for variables, blocks in alike.items():
         latent = ", ".join(entries(name for block in blocks for name in block))

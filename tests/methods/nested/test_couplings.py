@@ -7,9 +7,9 @@ from scipy import stats
 import ppl
 from ppl.kernel.advi.target import Target
 from ppl.methods.nested.banded import factors_of
-from ppl.methods.nested.blocks import BLOCK_MODES
 from ppl.methods.nested.coupled import coupled_factors
 from ppl.methods.nested.field import Fields
+from ppl.methods.nested.modes import MODES
 from ppl.methods.nested.sparse import Field
 from ppl.methods.nested.structure import structure_of
 from ppl.records import dataclass
@@ -87,7 +87,7 @@ def test_the_marginal_beside_sums_is_that_of_the_whole_normal():
     target = Walk(WEIGHTS["by area"])
     structure = structure_of(target, rng().normal(size=1 + SIZE), rng())
     t = np.array([-1.0, 0.0, 0.5])
-    found = Fields(target, structure).modes(t[:, None], rng().normal(size=(3, SIZE)), BLOCK_MODES.near)
+    found = Fields(target, structure).modes(t[:, None], rng().normal(size=(3, SIZE)), MODES.near)
     assert found.found.all()
     expected = [
         target.log_densities(np.array([[each, *np.zeros(SIZE)]]))[0]

@@ -12,11 +12,11 @@ from ppl.kernel.advi.target import Target
 from ppl.methods.correct.draw_source import DrawSource
 from ppl.methods.nested.adjacency import Graph
 from ppl.methods.nested.banded import factors_of
-from ppl.methods.nested.blocks import BLOCK_MODES
 from ppl.methods.nested.field import Fields
 from ppl.methods.nested.field_draws import FEWEST_OF_FIELD, field_draws, trends_of
 from ppl.methods.nested.interpolated import interpolated, interpolated_again
 from ppl.methods.nested.marginal import Marginal, climb, differences
+from ppl.methods.nested.modes import MODES
 from ppl.methods.nested.outer import one_over, spread_of
 from ppl.methods.nested.slopes import slopes
 from ppl.methods.nested.sparse import Field, coloured, field_of
@@ -215,10 +215,12 @@ def test_where_nearly_all_are_scalars_there_is_no_field(others):
 
 
 def test_where_too_many_meet_most_others_all_unconstrained_ones_are_the_field():
-    scales, hubs, size = 3, 12, 60
+    scales, hubs, size = 3, 12, 40
     whole = np.zeros((size, size), dtype=bool)
     whole[: scales + hubs] = whole[:, : scales + hubs] = True
     constrained = np.arange(size) < scales
+    narrow = field_of(Graph.of_matrix(whole), constrained, ~constrained, 1)
+    assert narrow.outer.tolist() == list(range(scales + hubs)) and narrow.bandwidth == 0
     found = field_of(Graph.of_matrix(whole), constrained, ~constrained, 2)
     assert found.outer.tolist() == [0, 1, 2] and len(found.latent) == size - scales
     assert field_of(Graph.of_matrix(whole), constrained, np.zeros(size, dtype=bool), 2) is None
@@ -268,7 +270,7 @@ def test_a_matrix_that_is_not_positive_definite_has_a_ridge():
 def test_the_marginal_of_a_local_level_is_the_kalman_filters():
     target = Level(Y)
     fields, t = fields_of(target), np.array([-2.0, -0.5, 1.0])
-    found = fields.modes(t[:, None], np.zeros((3, 40)), BLOCK_MODES.near)
+    found = fields.modes(t[:, None], np.zeros((3, 40)), MODES.near)
     assert found.found.all()
     expected = [target.log_marginal(each) for each in t]
     np.testing.assert_allclose(found.log_marginals, expected, rtol=1e-8)
@@ -304,10 +306,10 @@ def test_slopes_are_differences_of_laplaces_log_marginals(of):
 def test_points_that_seem_hopeless_are_given_up_and_others_are_not():
     fields, t = fields_of(CountsOfWalk(COUNTS)), np.array([[-2.0], [-0.5], [6.0]])
     start = np.zeros((3, 30))
-    whole = fields.modes(t, start, BLOCK_MODES.about)
+    whole = fields.modes(t, start, MODES.about)
     level = whole.log_marginals[1] - 20.0
     assert whole.found.all() and (whole.log_marginals > level).tolist() == [True, True, False]
-    some = fields.modes(t, start, BLOCK_MODES.about, np.full(3, level))
+    some = fields.modes(t, start, MODES.about, np.full(3, level))
     assert some.found.tolist() == [True, True, False]
     np.testing.assert_array_equal(some.log_marginals[:2], whole.log_marginals[:2])
 
@@ -320,7 +322,7 @@ def dense_fields():
 def test_modes_are_found_far_from_the_start_where_scales_are_tiny_or_huge():
     fields = dense_fields()
     t = np.array([[-25.0], [-8.0], [0.0], [6.0], [12.0]])
-    found = fields.modes(t, np.full((5, CROSSED.dim - 1), 3.0), BLOCK_MODES.near)
+    found = fields.modes(t, np.full((5, CROSSED.dim - 1), 3.0), MODES.near)
     assert found.found.all()
     gradients = fields.gradients(t, found.at)
     assert np.abs(gradients / (1 + np.exp(-t))).max() < 1e-3
@@ -395,14 +397,14 @@ T = rng().normal(-0.5, 0.3, (60, 1))
 
 
 @pytest.mark.parametrize(
-    ("of", "carried"),
-    [(lambda: fields_of(Level(Y)), False), (lambda: fields_of(CountsOfWalk(COUNTS)), True)],
+    ("of", "tries"),
+    [(lambda: fields_of(Level(Y)), 1), (lambda: fields_of(CountsOfWalk(COUNTS)), 2)],
     ids=["normal", "counts"],
 )
-def test_draws_of_a_field_that_is_not_normal_are_carried_on(of, carried):
+def test_draws_of_a_field_that_is_not_normal_are_carried_on(of, tries):
     fields = of()
     found = draws_of(fields, T, np.zeros((60, len(fields.structure.latent))))
-    assert (found.thirds is not None) == carried and found.pairs == 1
+    assert (found.thirds is not None) == (tries > 1) and found.tries == tries
     assert found.excess(T, rng()) < 0.05
 
 
@@ -410,7 +412,7 @@ def test_draws_of_a_field_that_is_not_normal_are_carried_on(of, carried):
 def test_draws_far_from_where_trends_are_fitted_have_even_weights(t):
     """Steps of exp(-9) leave no room for a shift that is right at exp(-0.5)."""
     fields, far = fields_of(CountsOfWalk(COUNTS)), np.full((8, 1), t)
-    carried = replace(draws_of(fields, T, np.zeros((60, 30))), pairs=12)
+    carried = replace(draws_of(fields, T, np.zeros((60, 30))), tries=24)
     assert carried.thirds is not None and carried.excess(far, rng()) < 0.2
 
 
@@ -463,7 +465,7 @@ def test_weights_are_even_to_first_order_in_third_derivatives():
         fields, start = fields_of(CountsOfWalk(np.full(30, float(n)))), np.full((60, 30), np.log(n))
         carried = draws_of(fields, T + 3.5, start)
         return [
-            replace(carried, thirds=own, pairs=12).excess(T + 3.5, rng()) for own in (None, carried.thirds)
+            replace(carried, thirds=own, tries=24).excess(T + 3.5, rng()) for own in (None, carried.thirds)
         ]
 
     few, many = excess(20), excess(80)
@@ -501,7 +503,7 @@ class NegativeOf(Target):
 def test_outer_points_where_one_draw_has_most_weight_are_unsure():
     """Of draws shifted by tens of sds hardly any is where the field is."""
     fields, least = fields_of(CountsOfWalk(COUNTS)), np.full(60, -np.inf)
-    good = replace(draws_of(fields, T, np.zeros((60, 30))), pairs=12)
+    good = replace(draws_of(fields, T, np.zeros((60, 30))), tries=24)
     far = replace(good, thirds=good.thirds + 30.0)
     assert not good.draws(T, least, rng()).unsure.any() and far.draws(T, least, rng()).unsure.mean() > 0.5
     assert FEWEST_OF_FIELD * 24 == 3
