@@ -12,8 +12,7 @@ from ppl.methods.correct.weight_quality import is_reliable, most_count
 from ppl.methods.diagnose.mixture_sampling import Proposal, log_weights
 from ppl.methods.diagnose.psis import Psis, psis
 from ppl.methods.nested.marginal import Marginal, Peak
-from ppl.methods.nested.skewed import SinhArcsinh, SkewedTs
-from ppl.methods.nested.student_ts import StudentTs, fitted, moments
+from ppl.methods.nested.student_ts import StudentTs, moments
 from ppl.methods.numerics.log_sums import log_sum_exp
 
 
@@ -60,61 +59,28 @@ class OuterLimits(NamedTuple):
     """Its share of the draws."""
 
     most_mixed: int = 10
-    """Outer coordinates up to which mixtures of several are fitted."""
-
-    fewest_skewed: int = 5
-    """Outer coordinates from which one is of skewed coordinates; of fewer, several tell what is skewed."""
-
-    halves_at: float = 1.2
-    """Where it is seen how far the halves of the marginal reach, in sds."""
-
-    longest_half: float = 3.0
-    """How many times as long, or as short, as the curvature says they may be."""
+    """Outer coordinates up to which Student's t is fitted to draws of these alone."""
 
 
 OUTER = OuterLimits()
 
-Mixture = StudentTs | SkewedTs
-"""The proposal of outer coordinates."""
 
-
-def mixture_over(peak: Peak, rng: np.random.Generator) -> Mixture | None:
+def mixture_over(peak: Peak, rng: np.random.Generator) -> StudentTs | None:
     """A mixture of Student's t whose draws have good weights under the marginal; None where none has.
 
     Of many coordinates it is the first: better ones are fitted to draws of all coordinates (see `drawn`).
     """
-    mixture = about_peak(peak)
+    mixture = one_over(peak.gaussian)
     if mixture.dim > OUTER.most_mixed:
         return mixture
-    for k in range(OUTER.rounds):
+    for _ in range(OUTER.rounds):
         u = mixture.draws(OUTER.draws, rng)
         log_p = peak.marginal.log_densities(u)
         weights = psis(log_p - mixture.log_density(u))
         if is_reliable(weights) and most_count(weights):
             return mixture
-        mixture = fitted_to(u, weights, rng, one=k == 0)
+        mixture = fitted_to(u, weights)
     return None
-
-
-def about_peak(peak: Peak) -> Mixture:
-    """One Student's t by the curvature, and of many coordinates one that is skewed as the marginal is.
-
-    That falls off from the mode as two normal halves along the regression on each coordinate (Martins,
-    Simpson, Lindgren and Rue 2013, section 3).
-    """
-    marginal, gaussian = peak
-    plain = one_over(gaussian)
-    if plain.dim < OUTER.fewest_skewed:
-        return plain
-    covariance = gaussian.factor @ gaussian.factor.T
-    sds = np.sqrt(np.diag(covariance))
-    along = OUTER.halves_at * covariance / sds[:, None]
-    values = marginal.log_densities(marginal.centre + np.concatenate([-along, along]))
-    drop = np.maximum(marginal.log_density(marginal.centre) - values, 1e-3)
-    shares = np.clip(OUTER.halves_at / np.sqrt(2 * drop), 1 / OUTER.longest_half, OUTER.longest_half)
-    below, above = sds * shares.reshape(2, -1)
-    correlations = Gaussian.with_covariance(np.zeros(plain.dim), covariance / np.outer(sds, sds))
-    return SkewedTs(plain, one_over(correlations), SinhArcsinh.of_halves(marginal.centre, below, above))
 
 
 def overdispersed_batches(near: Proposal, marginal: Marginal, rng: np.random.Generator) -> list[Proposal]:
@@ -148,8 +114,8 @@ def one_over(gaussian: Gaussian) -> StudentTs:
     return StudentTs(np.array([1 - share, share]), (wide, wider), degrees)
 
 
-def fitted_to(u: Floats, weights: Psis, rng: np.random.Generator, one: bool) -> Mixture:
-    """One Student's t, or a mixture, of the weighted draws u (n, d).
+def fitted_to(u: Floats, weights: Psis) -> StudentTs:
+    """Student's t over weighted draws u (n, d).
 
     The weights are flattened where few draws have most.
     """
@@ -158,15 +124,7 @@ def fitted_to(u: Floats, weights: Psis, rng: np.random.Generator, one: bool) -> 
         power *= OUTER.flattening
     flat = power * log_weights
     flat -= log_sum_exp(flat)
-    if one or u.shape[1] > OUTER.most_mixed:
-        one_or_two = one_and_skewed if u.shape[1] >= OUTER.fewest_skewed else one_of
-        return one_or_two(u, np.exp(flat))
-    return fitted(u, flat, rng)
-
-
-def one_of(u: Floats, weights: Floats) -> StudentTs:
-    """One Student's t over weighted draws u (n, d)."""
-    return one_over(Gaussian.with_covariance(*shrunk_moments(u, weights)))
+    return one_over(Gaussian.with_covariance(*shrunk_moments(u, np.exp(flat))))
 
 
 def shrunk_moments(u: Floats, weights: Floats) -> tuple[Floats, Floats]:
@@ -182,9 +140,3 @@ def shrunk_moments(u: Floats, weights: Floats) -> tuple[Floats, Floats]:
     squares = (x**2).sum(axis=1) ** 2 - 2 * ((x @ covariance) * x).sum(axis=1) + norm
     share = min(1.0, float(weights**2 @ squares / off))
     return mean, factor @ (share * target + (1 - share) * covariance) @ factor.T
-
-
-def one_and_skewed(u: Floats, weights: Floats) -> SkewedTs:
-    """The same, and one of skewed coordinates, in equal shares."""
-    by = SinhArcsinh.of_draws(u, weights)
-    return SkewedTs(one_of(u, weights), one_of(by.symmetric(u), weights), by)

@@ -19,7 +19,8 @@ from ppl.methods.diagnose.mixture_sampling import Proposal, density_of, missed
 from ppl.methods.diagnose.psis import Psis, psis
 from ppl.methods.nested.field_draws import TREND_POINTS, FieldDraws, field_draws, trends_of
 from ppl.methods.nested.marginal import Marginal, Peak
-from ppl.methods.nested.outer import OUTER, Mixture, fitted_to, overdispersed_batches, spread_of
+from ppl.methods.nested.outer import OUTER, fitted_to, overdispersed_batches, spread_of
+from ppl.methods.nested.student_ts import StudentTs
 from ppl.methods.numerics.log_sums import log_sum_exp, softmax
 
 ROUND_SHARES = (0.25, 0.25, 0.5, 1.0, 1.0)
@@ -95,7 +96,7 @@ class WeightedPoints(NamedTuple):
         return float(np.exp(lost - np.logaddexp(lost, total)))
 
 
-def given(marginal: Marginal, mixture: Mixture, rng: np.random.Generator) -> FieldDraws:
+def given(marginal: Marginal, mixture: StudentTs, rng: np.random.Generator) -> FieldDraws:
     """The Gaussians of the field."""
     near = mixture.undefended
     trends = trends_of(spread_of(near.draws(OUTER.draws, rng)))
@@ -111,7 +112,7 @@ class Round(NamedTuple):
     if not known; and where the rest is unsure.
     """
 
-    mixture: Mixture
+    mixture: StudentTs
     u: Floats
     log_p: Floats
     log_given: Floats
@@ -130,7 +131,7 @@ def outer_points(rounds: Sequence[Round], outer: Indices) -> Floats:
 
 def drawn(
     peak: Peak,
-    mixture: Mixture,
+    mixture: StudentTs,
     own: FieldDraws,
     n: int,
     rng: np.random.Generator,
@@ -165,7 +166,7 @@ def drawn(
         lacking = missing(all_rounds, alone.ess / len(rounds[-1].u), n)
         if k >= (FIRST_ROUNDS if few else 0) and own.gradients(lacking) > most:
             return all_rounds
-        mixture = fitted_to(outer_points(rounds, outer), all_rounds.weights, rng, one=k == 0 and left > 0)
+        mixture = fitted_to(outer_points(rounds, outer), all_rounds.weights)
     if (
         is_reliable(all_rounds.weights)
         and FEWEST_EFFECTIVE * n <= all_rounds.weights.ess < ENOUGH_EFFECTIVE * n
@@ -224,7 +225,7 @@ def log_marginals(marginal: Marginal, own: FieldDraws, outer: Floats, rng: np.ra
 def round_of(
     marginal: Marginal,
     highest: float,
-    mixture: Mixture,
+    mixture: StudentTs,
     own: FieldDraws,
     outer: Floats,
     rng: np.random.Generator,

@@ -32,9 +32,9 @@ from ppl.methods.nested.field_coordinates import FieldCoordinates, coordinates_o
 from ppl.methods.nested.interpolated import interpolated, interpolated_again, interpolated_at
 from ppl.methods.nested.marginal import Marginal, Peak, climb
 from ppl.methods.nested.modes_beside import BESIDE, has_other_modes, has_other_peaks
-from ppl.methods.nested.outer import OUTER, Mixture, mixture_over, one_over
+from ppl.methods.nested.outer import OUTER, mixture_over, one_over
 from ppl.methods.nested.sparse import Field
-from ppl.methods.nested.student_ts import moments
+from ppl.methods.nested.student_ts import StudentTs, moments
 from ppl.methods.nested.weighted_draws import WeightedPoints, drawn, given
 from ppl.methods.numerics.log_sums import log_sum_exp
 from ppl.methods.recipes.refusals import Refused
@@ -116,7 +116,7 @@ def result_of_field(target: Target, field: FieldFit, context: Context) -> Result
 
 
 def field_fit(
-    target: Target, peak: Peak, mixture: Mixture, start: Floats, rng: np.random.Generator
+    target: Target, peak: Peak, mixture: StudentTs, start: Floats, rng: np.random.Generator
 ) -> FieldFit | None:
     """Draws where chains begin, and their coordinates; None where there are none.
 
