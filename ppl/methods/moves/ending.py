@@ -146,14 +146,16 @@ class Moved:
 
 
 class StageEnd(NamedTuple):
-    """Chains after so many stages: those kept, whether each entered necks, after how many moves they may end,
-    0 where that is not known, how many more may do, and the state of the sampler.
+    """Chains after so many stages: those kept, whether each entered necks, after how many moves they were
+    first worth enough and how many they make at least, 0 where that is not known, how many more may do, and
+    the state of the sampler.
     """
 
     stages: int
     kept: tuple[MoveStage, ...]
     entered: tuple[bool, ...]
-    until: float
+    enough_after: int
+    fewest_moves: int
     more: float
     sampler: Mapping[str, Any]
 
@@ -268,17 +270,18 @@ def until_stationary(
     """
     kept, entered = list[MoveStage](), list[bool]()  # whether its moves were those that enter necks
     straight_at_first = starts_right or sampler.necks is not None
-    first, until, more = 0, 0.0, inf
+    first, enough_after, fewest_moves, more = 0, 0, 0, inf
     if (left := journal.recall(RECORDED, sampler.rng)) is not None:
         first, kept, entered = left.stages, [*left.kept], [*left.entered]
-        until, more = left.until, left.more
+        enough_after, fewest_moves, more = left.enough_after, left.fewest_moves, left.more
         sampler.go_on_from(left.sampler)
     for number, moves in list(enumerate(stages))[first:]:
         if number and sum(stage.u.size for stage in kept) <= MOVES.most_recorded:
-            end = StageEnd(number, tuple(kept), tuple(entered), until, more, sampler.state)
+            ends = (enough_after, fewest_moves, more)
+            end = StageEnd(number, tuple(kept), tuple(entered), *ends, sampler.state)
             journal.record(RECORDED, end, sampler.rng)
         moves = ceil(min(moves, max(more, MOVES.shortest_share * moves, MOVES.fewest_moves)))
-        may_end = max(sampler.moves + moves, MOVES.shortest, int(until))
+        may_end = max(sampler.moves + moves, MOVES.shortest, fewest_moves)
         listen(Progress(Phase.MOVES, sampler.moves, may_end))
         came, spent, straight = sampler.chains.u, sampler.gradients, sampler.straight_moves
         sampler.target = sampler.target.view(Often(spent)) or sampler.target
@@ -299,12 +302,13 @@ def until_stationary(
             chains = _moved(joined(own[:-1]), stage, sampler, centres, spent)
             worth, least = chains.mixing.fewest_effective, needed(effective, chains)
             enough = chains.stationary and worth >= least
-            if enough and not until:
-                written = effective >= MOVES.fewest_effective  # fewer are to check draws by weights
-                unsure = chains.mixing.sd_errors.max(initial=0.0) >= MOVES.most_sd_error
-                until = sampler.moves * (MOVES.patience if unsure and written else 1.0)
-                if written and sampler.rejected > MOVES.many_rejected and not starts_right:
-                    until = max(until, MOVES.moves_into_narrow)
+            written = effective >= MOVES.fewest_effective  # fewer are to check draws by weights
+            if enough and not enough_after:
+                enough_after = sampler.moves
+                narrow = written and sampler.rejected > MOVES.many_rejected and not starts_right
+                fewest_moves = MOVES.moves_into_narrow if narrow else 0
+            unsure = written and chains.mixing.sd_errors.max(initial=0.0) >= MOVES.most_sd_error
+            until = max(fewest_moves, enough_after * (MOVES.patience if unsure else 1))
             if enough and sampler.moves >= until:
                 return chains
             if over or is_in_vain(chains, effective, most):
