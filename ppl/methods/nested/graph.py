@@ -54,6 +54,15 @@ class GraphLimits(NamedTuple):
     smallest_change: float = 1e-9
     """The change of a gradient, beside its size, that is no rounding."""
 
+    grows: float = 1.1
+    """How many times as many pairs as at one point meet at distant ones, too, where all may."""
+
+    distant_points: int = 2
+    """Pairs of distant points that are looked at for that."""
+
+    distance: float = 2.0
+    """How far these are, in units."""
+
     nearest: float = 0.1
     """How far a coordinate is moved at least, and at most eight times as far."""
 
@@ -73,9 +82,11 @@ def graph_of(target: Target, u: Floats, rng: np.random.Generator) -> Graph | Non
     return Graph.of_matrix(responses_alone(target, u, np.arange(dim), rng))
 
 
-def with_graphs_beside(graph: Graph, target: Target, u: Floats, rng: np.random.Generator) -> Graph | None:
+def with_graphs_beside(
+    graph: Graph, target: Target, u: Floats, rng: np.random.Generator, distance: float = 1.0
+) -> Graph | None:
     """A graph with what meets at two distant points as well, if their gradients are finite; None for many."""
-    shift = rng.normal(size=u.shape)
+    shift = distance * rng.normal(size=u.shape)
     for there in (u + shift, u - shift):
         if np.isfinite(target.gradients_alone(np.array([there, there]))).all():
             beside = graph_of(target, there, rng)

@@ -26,6 +26,12 @@ class ClimbLimits(NamedTuple):
     few: int = 4
     """Coordinates up to which it takes none: differences of gradients are had by few points."""
 
+    spread_starts: int = 64
+    """Points beside the starts that are looked at for higher ones."""
+
+    spread: float = 2.0
+    """How far they are from these, in units."""
+
     end_slope: float = 1.0
     """With slopes below this it ends."""
 
@@ -114,6 +120,17 @@ class Peak(NamedTuple):
         """Whether a point (d,) is so near that a climb from there ends here."""
         off = self.gaussian.whitening @ (outer - self.marginal.centre)
         return float(np.sqrt(off @ off)) <= CLIMB.same_peak
+
+
+def highest_of(starts: Sequence[Marginal], rng: np.random.Generator) -> list[Marginal]:
+    """As many starts, the highest of these and of points about them: a length scale may be far from all."""
+    shape = (CLIMB.spread_starts, starts[0].dim)
+    centres = np.array([start.centre for start in starts])
+    beside = rng.choice(centres, shape[0]) + CLIMB.spread * rng.standard_normal(shape)
+    outer = np.concatenate([centres, beside])
+    heights = starts[0].log_densities(outer)
+    order = np.argsort(-heights, kind="stable")[: len(starts)]
+    return [replace(starts[0], centre=outer[k]) for k in order]
 
 
 def climb(start: Marginal) -> Peak | None:

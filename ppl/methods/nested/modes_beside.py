@@ -28,26 +28,44 @@ class BesideLimits(NamedTuple):
     lower: float = 10.0
     """A mode so many nats lower has next to no mass."""
 
+    points_between: int = 5
+    """Points between two modes at which the marginal is looked at."""
+
+    shallow: float = 1.0
+    """How many nats it may fall there below the lower mode, for chains and draws to come from one to the
+    other."""
+
 
 BESIDE = BesideLimits()
 
 
-def has_other_peaks(peak: Peak, starts: list[Marginal]) -> bool:
-    """Whether a climb from elsewhere ends at another mode of the outer coordinates."""
-
-    climbs = 0
+def highest(peak: Peak, starts: list[Marginal]) -> Peak | None:
+    """The highest mode of the outer coordinates that climbs from elsewhere end at; None where another has
+    mass, too.
+    """
+    climbs, top = 0, peak
     height = peak.marginal.log_density(peak.marginal.centre)
     together = [[start] for start in starts] if peak.marginal.inner.is_costly else [starts]
     for near in filter(None, chain.from_iterable(map(ascended, together))):
-        other = None if peak.is_near(near.centre) else newton(near, peak)
+        other = None if top.is_near(near.centre) else newton(near, top)
         climbs += other is not None
-        if other is None or peak.is_near(other.marginal.centre):
+        if other is None or top.is_near(other.marginal.centre):
             if climbs and near.inner.is_costly:
                 break
             continue
-        if other.marginal.log_density(other.marginal.centre) > height - BESIDE.lower:
-            return True
-    return False
+        above = other.marginal.log_density(other.marginal.centre) - height
+        if abs(above) < BESIDE.lower and not are_one(top, other, height + min(above, 0.0)):
+            return None
+        if above > 0:
+            top, height = other, height + above
+    return top
+
+
+def are_one(peak: Peak, other: Peak, lower: float) -> bool:
+    """Whether the marginal between two modes falls little below the `lower` one: they are one region."""
+    shares = np.linspace(0, 1, BESIDE.points_between + 2)[1:-1, None]
+    outer = (1 - shares) * peak.marginal.centre + shares * other.marginal.centre
+    return bool((peak.marginal.log_densities(outer) > lower - BESIDE.shallow).all())
 
 
 def has_other_modes(marginal: Marginal, outer: Floats, rng: np.random.Generator) -> bool:

@@ -51,15 +51,17 @@ def structure_of(target: Target, u: Floats, rng: np.random.Generator) -> Field |
     graph = graph_of(target, u, rng) if within else None
     if graph is None:
         return None
+    if whole := complete_field(target, u, rng, graph):
+        return whole
     scalars, free, _ = target.kinds
     complete, fewest = partial(may_be_complete, target), STRUCTURE.fewest_latent
     if field := field_of(graph, scalars, free, fewest):
         everywhere = with_graphs_beside(graph, target, u, rng)
         if everywhere is None:
             return None
-        return (
-            field if everywhere.size == graph.size else field_of(everywhere, scalars, free, fewest, complete)
-        )
+        if everywhere.size == graph.size:
+            return field
+        return field_of(everywhere, scalars, free, fewest, complete)
     if target.dim > GRAPH.most_alone or not (~scalars).any():
         return None
     touched = graph.matrix | np.eye(target.dim, dtype=bool)
@@ -68,6 +70,26 @@ def structure_of(target: Target, u: Floats, rng: np.random.Generator) -> Field |
         field = field_of(Graph.of_matrix(rest), scalars, free, fewest)
         return field and replace(field, couplings=tuple(each[field.latent] for each in sums))
     return field_of(graph, scalars, free, fewest, complete)
+
+
+def complete_field(target: Target, u: Floats, rng: np.random.Generator, graph: Graph) -> Field | None:
+    """The field of all coordinates without a constraint, if many more meet at distant points than at u.
+
+    So do the weights of a Gaussian process by its spectrum, of which little is left at a long length scale.
+    """
+    if not are_little_work(target.dim, target.width):
+        return None
+    (own,), everywhere = rng.spawn(1), graph
+    for _ in range(GRAPH.distant_points):
+        beside = with_graphs_beside(everywhere, target, u, own, GRAPH.distance)
+        if beside is None:
+            return None
+        everywhere = beside
+    if everywhere.size <= GRAPH.grows * graph.size:
+        return None
+    scalars, free, _ = target.kinds
+    all_meet = Graph.of_matrix(np.ones((target.dim, target.dim), dtype=bool))
+    return field_of(all_meet, scalars, free, STRUCTURE.fewest_latent, partial(may_be_complete, target))
 
 
 def may_be_complete(target: Target, outer: Indices, size: int) -> bool:

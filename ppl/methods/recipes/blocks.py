@@ -30,10 +30,10 @@ from ppl.methods.moves.images import Images, OneImage, images_of, near_images
 from ppl.methods.nested.field import Fields
 from ppl.methods.nested.field_coordinates import FieldCoordinates, coordinates_of, has_coordinates
 from ppl.methods.nested.interpolated import interpolated, interpolated_again, interpolated_at
-from ppl.methods.nested.marginal import Marginal, Peak, climb
-from ppl.methods.nested.modes_beside import BESIDE, has_other_modes, has_other_peaks
+from ppl.methods.nested.marginal import Marginal, Peak, climb, highest_of
+from ppl.methods.nested.modes_beside import BESIDE, has_other_modes, highest
 from ppl.methods.nested.outer import OUTER, mixture_over, one_over
-from ppl.methods.nested.sparse import Field
+from ppl.methods.nested.sparse import Field, are_little_work
 from ppl.methods.nested.student_ts import StudentTs, moments
 from ppl.methods.nested.weighted_draws import WeightedPoints, drawn, given
 from ppl.methods.numerics.log_sums import log_sum_exp
@@ -179,20 +179,23 @@ def weighted_draws(
     tell(0)
     inner = Fields(target, structure)
     marginals = [Marginal(inner, start[structure.outer], inner.latent(start[None])[0]) for start in starts]
+    if structure.is_complete and len(marginals) > 1 and are_little_work(target.dim, target.width):
+        marginals = highest_of(marginals, rng)
     tried = marginals if structure.is_complete else marginals[:1]  # chains alone mix ill in such a field
     at, first = next(((k, peak) for k, each in enumerate(tried) if (peak := climb(each))), (0, None))
     if first is None:
         raise Refused("the other parameters have no mode once the latent variables are integrated out")
+    top = highest(first, marginals[at + 1 :])
+    if top is None:
+        raise Refused("the other parameters have several modes")
     tell(1)
-    peak = interpolated(first, rng)
+    peak = interpolated(top, rng)
     mixture = mixture_over(peak, rng)
     if mixture is None:  # draws say where Laplace is wrong
         mixture = one_over(peak.gaussian)
     peak = interpolated_again(peak, mixture.draws(OUTER.draws, rng))
     if has_other_modes(peak.marginal, mixture.draws(BESIDE.outer_points, rng), rng):
         raise Refused("the latent variables have several modes given the other parameters")
-    if has_other_peaks(first, marginals[at + 1 :]):
-        raise Refused("the other parameters have several modes")
     tell(2)
     count = max(PROPOSALS, 2 * settings.draws)
     try:
