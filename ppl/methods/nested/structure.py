@@ -77,7 +77,7 @@ def complete_field(target: Target, u: Floats, rng: np.random.Generator, graph: G
 
     So do the weights of a Gaussian process by its spectrum, of which little is left at a long length scale.
     """
-    if not are_little_work(target.dim, target.width):
+    if target.dim > GRAPH.few or not are_little_work(target.dim, target.width):
         return None
     (own,), everywhere = rng.spawn(1), graph
     for _ in range(GRAPH.distant_points):
