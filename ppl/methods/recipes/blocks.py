@@ -67,7 +67,8 @@ NESTED_STEPS = 3
 
 
 class WeightedFit(NamedTuple):
-    """A point where it began, weighted draws, and ELBO and evidence by these and those without weight.
+    """A point from which climbs end at the mode, weighted draws, and ELBO and evidence by these and those
+    without weight.
 
     `uneven` is why the weights alone do not do, "" where they do.
     """
@@ -81,7 +82,8 @@ class WeightedFit(NamedTuple):
 
 
 class FieldFit(NamedTuple):
-    """A point where it began, draws of a field by Laplace's approximation, and coordinates for chains.
+    """A point from which climbs end at the mode, draws of a field by Laplace's approximation, and coordinates
+    for chains.
 
     `starts` are the numbers of draws that follow the approximation of the marginal.
     """
@@ -188,6 +190,8 @@ def weighted_draws(
     top = highest(first, marginals[at + 1 :])
     if top is None:
         raise Refused("the other parameters have several modes")
+    begun = marginals[at] if top is first else top.marginal  # more draws climb to the same mode from there
+    start = inner.points(begun.centre[None], begun.latent[None])[0]
     tell(1)
     peak = interpolated(top, rng)
     mixture = mixture_over(peak, rng)
@@ -205,7 +209,7 @@ def weighted_draws(
     own = given(peak.marginal, mixture, rng)
     chains_do = settings.algorithm == "auto" and will_move(target, settings)
     dear = chains_do and own.gradients(PROPOSALS) > MOST_DRAWN_BESIDE_CHAINS
-    if dear and (field := field_fit(target, peak, mixture, starts[at], rng)):
+    if dear and (field := field_fit(target, peak, mixture, start, rng)):
         return field
     drawn_at_most = MOST_DRAWN_GRADIENTS if mixture.dim <= OUTER.most_mixed else MOST_DRAWN_OF_MANY
     if chains_do and own.gradients(PROPOSALS) > drawn_at_most:
@@ -239,9 +243,7 @@ def weighted_draws(
     uneven = f"the weights of draws of the latent variables are too uneven ({figures} of {draws.n})"
     if draws.weights.ess < LEAST_EFFECTIVE_SHARE * count:
         raise Refused(uneven)
-    return WeightedFit(
-        starts[at], weighted, elbo, evidence, "" if is_reliable(draws.weights) else uneven, images
-    )
+    return WeightedFit(start, weighted, elbo, evidence, "" if is_reliable(draws.weights) else uneven, images)
 
 
 def in_image(draws: WeightedPoints, images: Images) -> WeightedPoints:

@@ -551,6 +551,15 @@ def test_auto_integrates_effects_of_groups_out():
     np.testing.assert_allclose(result.log_p, target.log_densities(result.draws_u))
 
 
+def test_more_draws_begin_at_a_mode_that_was_come_to_from_elsewhere(monkeypatch):
+    monkeypatch.setattr("ppl.methods.recipes.blocks.highest", lambda first, others: first._replace())
+    target = Groups(Y)
+    start = fit(target, Settings(seed=1, algorithm="nested")).path.start
+    mu, t = np.meshgrid(np.linspace(-8, 8, 161), np.linspace(-5, 3, 161))
+    best = target.log_marginals(np.stack([mu.ravel(), t.ravel()], axis=1)).max()
+    assert target.log_marginals(start[None, :2])[0] == pytest.approx(best, abs=0.02)
+
+
 def test_draws_have_the_posterior_mean_and_sd():
     result = fit(Groups(Y), Settings(seed=1, draws=4000))
     t = np.linspace(-9, 5, 1401)
