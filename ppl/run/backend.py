@@ -15,7 +15,7 @@ from ppl.jax_backend.not_traceable import NotTraceable
 from ppl.kernel.advi.target import Target
 from ppl.late import LateModule
 from ppl.memory import ARRAY_SIZES, available
-from ppl.methods.run.phases import integrates_blocks
+from ppl.methods.run.phases import integrates_fields
 from ppl.methods.run.settings import SampleSettings, Settings
 from ppl.records import dataclass, replace
 from ppl.run.memory_needed import numbers_of, numbers_of_chains
@@ -44,9 +44,9 @@ class JaxPays:
     """Numbers in a matrix of data, which JAX reads once for a batch of points."""
 
     width: int = 15_000
-    """Rows, where no blocks are integrated out. Default fits of 30,000 rows by autograd and JAX took 9.2 and
+    """Rows, where no field is integrated out. Default fits of 30,000 rows by autograd and JAX took 9.2 and
     4.2 s of CPU for a Weibull regression, 9.4 and 6.7 for a mixture of two normals, 3.5 and 3.0 for a
-    regression with Student's t; by blocks, with 50 groups, 3.7 and 6.3 for Poisson effects, 3.9 and 7.9 for
+    regression with Student's t; by a field, with 50 groups, 3.7 and 6.3 for Poisson effects, 3.9 and 7.9 for
     binary ones, 7.9 and 21.6 for negative binomial ones. Where draws are moved `moved_work` counts.
     """
 
@@ -63,9 +63,9 @@ class JaxPays:
     """Bytes that JAX takes for itself: a fit of 100,000 rows has 1.2 GB of address space more with it."""
 
     dimensions: int = 3000
-    """Parameters, where draws are neither moved nor made by blocks: at 512 points gradients of 2,004 (a
+    """Parameters, where draws are neither moved nor made by a field: at 512 points gradients of 2,004 (a
     CAR model) take JAX 0.4 of the time, of 3,003 (a horseshoe) 0.2, as it does not write every elementwise
-    operation of all points. By blocks 4,000 effects took autograd 11.4 s and JAX 13.9, 10,000 28.5 and 34.9.
+    operation of all points. By a field 4,000 effects took autograd 11.4 s and JAX 13.9, 10,000 28.5 and 34.9.
     """
 
     most_calls: int = 1000
@@ -80,7 +80,7 @@ JAX_PAYS = JaxPays()
 
 def on_backend(target: PosteriorTarget, settings: Settings) -> Target:
     """The target as the backend that `settings` names computes it; "auto" takes JAX where it `jax_pays`, if
-    that is for its size alone after blocks were looked for.
+    that is for its size alone after a field was looked for.
 
     Raises:
         InferenceError: JAX is asked for by name, and is not there, or cannot run the program.
@@ -90,8 +90,8 @@ def on_backend(target: PosteriorTarget, settings: Settings) -> Target:
         raise InferenceError('An updated fit is computed by autograd: omit backend = "jax".')
     auto = settings.backend == "auto"
     pays = auto and jax_pays(problem, settings) and has_room(numbers_of(problem.extent, settings))
-    by_blocks = integrates_blocks(settings) and not jax_pays_at_any_size(problem, settings)
-    if settings.backend == "jax" or (pays and not by_blocks):
+    by_field = integrates_fields(settings) and not jax_pays_at_any_size(problem, settings)
+    if settings.backend == "jax" or (pays and not by_field):
         return by_jax(target, settings)
     return replace(target, faster=partial(after, target, settings, pays)) if auto else target
 

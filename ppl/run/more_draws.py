@@ -65,7 +65,7 @@ def more_draws(posterior: LogDensity, settings: Settings, found: RunResult, list
 def later_result(target: Target, options: Settings, found: RunResult, listen: Listener = silent) -> Result:
     """The Result with fresh draws, of which `options` has the number and the seed.
 
-    Chains go on; draws by blocks and of q are made once more.
+    Chains go on; draws by a field and of q are made once more.
     """
     streams = LaterStreams(options.seed)
     q = found.family, found.params, found.path

@@ -75,7 +75,7 @@ def refuse_unpaired(settings: Settings) -> None:
 def backend_of(target: Target, settings: Settings, made: DrawSource, points: int = 0) -> str:
     """What computes the log density in a run with these settings: "autograd", "jax" or "autograd, jax".
 
-    Both where only draws that go on being moved after so many points, or not made by blocks, repay what JAX
+    Both where only draws that go on being moved after so many points, or not made by a field, repay what JAX
     takes to compile.
     """
     if settings.sharded:
@@ -91,7 +91,7 @@ def backend_of(target: Target, settings: Settings, made: DrawSource, points: int
 
 
 def backends_of(target: Target, settings: Settings) -> Callable[[Phase], str]:
-    """The same for each stage of a run, by whether blocks were integrated out before it."""
+    """The same for each stage of a run, by whether a field was integrated out before it."""
     of = cache(partial(backend_of, target, settings))
     first = Phase.NESTED, Phase.VARIABLES, Phase.DONE
     return lambda phase: of(DrawSource.NESTED if phase in first else DrawSource.RESAMPLED)

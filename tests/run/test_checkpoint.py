@@ -21,7 +21,7 @@ from ppl.run.checkpoint import Checkpoint, CheckpointOptions, as_text, journal_o
 from ppl.run.checksum import with_checksum
 
 SHORT = {"iter": 300, "eval_elbo": 20, "adapt_iter": 5, "elbo_samples": 10, "draws": 20, "grad_samples": 2}
-ALGORITHMS = [name for name in RECIPES if name not in ("dsvi-ard", "nested")]  # nested needs blocks
+ALGORITHMS = [name for name in RECIPES if name not in ("dsvi-ard", "nested")]  # nested needs a field
 
 
 class Counted(Target):

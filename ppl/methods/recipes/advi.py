@@ -23,7 +23,7 @@ from ppl.kernel.advi.stopping.relative_elbo import RelativeElbo
 from ppl.kernel.advi.target import Often, Target
 from ppl.methods.correct.correction import will_move
 from ppl.methods.initialise.starting import Start
-from ppl.methods.recipes.nested import by_blocks
+from ppl.methods.recipes.nested import by_field
 from ppl.methods.recipes.optimising import LoopResult, initialise, path_without_steps, run_loop
 from ppl.methods.recipes.parts import algorithm_of, etas_of, stopping_of, with_noise
 from ppl.methods.recipes.refusals import Refused
@@ -32,7 +32,7 @@ from ppl.methods.refine.family_upgrade import at_start, upgrade
 from ppl.methods.refine.newton_by_rows import at_mode_of_all_rows
 from ppl.methods.refine.refinement import Refined, refine, unrefined
 from ppl.methods.run.context import Context
-from ppl.methods.run.phases import integrates_blocks
+from ppl.methods.run.phases import integrates_fields
 from ppl.methods.run.settings import Settings
 
 NO_REFINEMENT = (
@@ -48,8 +48,8 @@ def staged(target: Target, init: Init, context: Context) -> Result:
     settings = context.settings
     name = FIRST if settings.algorithm == "auto" else settings.algorithm
     family = with_noise(family_of(name, target.dim, settings.rank), settings)
-    blocks = integrates_blocks(settings)
-    whole = (target.view(Often(0)) if blocks else None) or target
+    fields = integrates_fields(settings)
+    whole = (target.view(Often(0)) if fields else None) or target
 
     @cache
     def start() -> Start:
@@ -65,9 +65,9 @@ def staged(target: Target, init: Init, context: Context) -> Result:
 
     # A step too far overflows on the way to a density that is not finite, which is looked for and dealt with.
     with np.errstate(all="ignore"):
-        if blocks:
+        if fields:
             try:
-                return by_blocks(target, init, context, where_it_fits)
+                return by_field(target, init, context, where_it_fits)
             except Refused:
                 pass
         q, path = (

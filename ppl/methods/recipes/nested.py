@@ -22,7 +22,7 @@ from ppl.methods.recipes.refusals import Refused
 from ppl.methods.recipes.result import Path, Result, result_of
 from ppl.methods.run.context import Context
 
-blocks = LateModule("ppl.methods.recipes.blocks")
+fields = LateModule("ppl.methods.recipes.fields")
 NOT_APPLICABLE = (
     "algorithm = 'nested' does not apply to this program: {}. Omit the algorithm: `auto` uses "
     "it if it applies."
@@ -36,12 +36,12 @@ def nested(target: Target, init: Init, context: Context) -> Result:
         InferenceError: the target has no latent field, or its draws have no good weights.
     """
     try:
-        return by_blocks(target, init, context)
+        return by_field(target, init, context)
     except Refused as why:
         raise InferenceError(NOT_APPLICABLE.format(why), "PPL975") from None
 
 
-def by_blocks(
+def by_field(
     target: Target, init: Init, context: Context, at_start: Callable[[], Result | None] = lambda: None
 ) -> Result:
     """Draws of a field; Refused where there are none, or their weights are not good.
@@ -55,13 +55,13 @@ def by_blocks(
             structure = structure_of(target, starts[0], context.streams.nested)
             if structure is None:
                 raise Refused("given a few parameters, the remaining ones do not form a sparse graph")
-            if structure.is_complete and (fit := at_start()):
-                return fit
-            weighted = blocks.weighted_draws(target, structure, starts, context)
+            if structure.is_complete and (gaussian := at_start()):
+                return gaussian
+            fit = fields.field_fit(target, structure, starts, context)
         except KeyboardInterrupt:  # before there were draws: those about the start
             family = MeanField(target.dim)
             path = Path(starts[0], interrupted("while latent variables were integrated out"))
             return result_of(target, family, family.start(starts[0]), path, context)
         except np.linalg.LinAlgError:
             raise Refused("its latent variables are too nearly singular") from None
-    return blocks.resampled(target, weighted, context)
+    return fit.result(target, context)

@@ -12,7 +12,7 @@ FROM_LOG_Q = ("sticking-the-landing", "black-box")
 
 
 class Refused(Exception):
-    """Why there are no good draws of nested blocks, in a clause."""
+    """Why there are no good draws of a field, in a clause."""
 
 
 def refuse(settings: Settings) -> None:

@@ -51,8 +51,8 @@ def phases_of_draws(settings: Settings) -> tuple[Phase, ...]:
     )
 
 
-def integrates_blocks(settings: Settings) -> bool:
-    """Whether blocks of latent variables are integrated out before anything else is tried."""
+def integrates_fields(settings: Settings) -> bool:
+    """Whether a field of latent variables is integrated out before anything else is tried."""
     unasked = settings.algorithm == "auto" and settings.move is None and settings.resample is None
     return unasked and settings.corrects and settings.noise == "normal"
 
@@ -60,7 +60,7 @@ def integrates_blocks(settings: Settings) -> bool:
 def _noisy(settings: Settings) -> tuple[Phase, ...]:
     refined = settings.refine and settings.minibatch is None and settings.algorithm in STAGED
     return (
-        *((Phase.NESTED,) if integrates_blocks(settings) else ()),
+        *((Phase.NESTED,) if integrates_fields(settings) else ()),
         *((Phase.PATHFINDER,) if settings.start == "pathfinder" else ()),
         *((Phase.STEP_SIZE,) if settings.eta is None else ()),
         Phase.LOOP,

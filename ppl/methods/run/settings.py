@@ -50,7 +50,7 @@ ALGORITHMS: dict[Algorithm, str] = {
     "meanfield": "Normal with a diagonal covariance",
     "fullrank": "Normal with a full covariance",
     "lowrank": "Normal with a covariance of low rank plus a diagonal",
-    "nested": "Latent variables in blocks or chains, given the rest",
+    "nested": "Latent variables integrated out, then drawn given the rest",
     "fixed-draws": "Normal with a diagonal covariance, fitted on fixed draws",
     "laplace": "Normal with the curvature of the mode",
     "pathfinder": "Draws from several Pathfinder paths, resampled",

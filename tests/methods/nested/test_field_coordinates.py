@@ -12,7 +12,7 @@ from ppl.kernel.advi.target import Target
 from ppl.methods.nested.field_coordinates import coordinates_of, has_coordinates
 from ppl.methods.nested.interpolated import Interpolated
 from ppl.methods.nested.sparse import Field
-from ppl.methods.recipes.blocks import FieldFit, result_of_field
+from ppl.methods.recipes.fields import ChainFit
 from ppl.methods.recipes.refusals import Refused
 from ppl.methods.run.settings import Settings
 
@@ -91,7 +91,7 @@ def test_chains_reach_splines_whose_scale_is_a_parameter(tmp_path):
 
 
 def test_chains_that_fall_together_are_no_error_of_the_run(monkeypatch):
-    """Another path follows, as where blocks are singular."""
+    """Another path follows, as where a field is singular."""
 
     def fallen(*_):
         raise np.linalg.LinAlgError("no chain can be moved")
@@ -99,9 +99,9 @@ def test_chains_that_fall_together_are_no_error_of_the_run(monkeypatch):
     monkeypatch.setattr("ppl.methods.correct.correction.from_known", fallen)
     u = np.random.default_rng(1).standard_normal((400, 7))
     draws = SimpleNamespace(parts=(u,))
-    fit = FieldFit(u[0], draws, np.arange(400), coordinates_of(field()))
+    fit = ChainFit(u[0], draws, np.arange(400), coordinates_of(field()))
     context = SimpleNamespace(
         settings=Settings(), streams=Streams(1), listen=lambda _: None, journal=NULL_JOURNAL
     )
     with pytest.raises(Refused, match="fell together"):
-        result_of_field(None, fit, context)
+        fit.result(None, context)

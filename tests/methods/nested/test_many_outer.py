@@ -13,7 +13,7 @@ from ppl.methods.nested.marginal import Marginal, climb
 from ppl.methods.nested.outer import one_over, shrunk_moments
 from ppl.methods.nested.structure import structure_of
 from ppl.methods.nested.weighted_draws import drawn, given
-from ppl.methods.recipes import blocks, fit
+from ppl.methods.recipes import fields, fit
 from ppl.methods.run.settings import Settings
 from ppl.records import dataclass
 
@@ -181,7 +181,7 @@ def divergence(covariance):
 @pytest.mark.rotate
 def test_draws_that_take_more_gradients_than_chains_are_left_to_these(monkeypatch):
     assert fit(target(), Settings(algorithm="auto")).verdict.made is DrawSource.NESTED
-    monkeypatch.setattr(blocks, "MOST_DRAWN_OF_MANY", -1)
+    monkeypatch.setattr(fields, "MOST_DRAWN_OF_MANY", -1)
     assert fit(target(), Settings(algorithm="auto")).verdict.made is not DrawSource.NESTED
     assert fit(target(), Settings(algorithm="nested")).verdict.made is DrawSource.NESTED
 
@@ -195,8 +195,8 @@ def test_draws_of_which_few_count_are_left_to_chains_before_all_are_made(monkeyp
         made.append(draws.n)
         return draws
 
-    monkeypatch.setattr(blocks, "drawn", counted)
-    monkeypatch.setattr(blocks, "mixture_over", lambda peak, rng: beside(peak))
-    monkeypatch.setattr(blocks, "MOST_MORE_GRADIENTS", -1)
+    monkeypatch.setattr(fields, "drawn", counted)
+    monkeypatch.setattr(fields, "mixture_over", lambda peak, rng: beside(peak))
+    monkeypatch.setattr(fields, "MOST_MORE_GRADIENTS", -1)
     assert fit(target(), Settings(algorithm="auto")).verdict.made is not DrawSource.NESTED
     assert made == [512]

@@ -25,8 +25,8 @@ from ppl.methods.nested.slopes import slopes
 from ppl.methods.nested.structure import structure_of
 from ppl.methods.nested.student_ts import StudentTs
 from ppl.methods.nested.weighted_draws import Round, WeightedPoints, together
-from ppl.methods.recipes import blocks, fit
-from ppl.methods.recipes.nested import by_blocks
+from ppl.methods.recipes import fields, fit
+from ppl.methods.recipes.nested import by_field
 from ppl.methods.recipes.refusals import Refused
 from ppl.methods.run.context import Context
 from ppl.methods.run.settings import Settings
@@ -552,7 +552,7 @@ def test_auto_integrates_effects_of_groups_out():
 
 
 def test_more_draws_begin_at_a_mode_that_was_come_to_from_elsewhere(monkeypatch):
-    monkeypatch.setattr("ppl.methods.recipes.blocks.highest", lambda first, others: first._replace())
+    monkeypatch.setattr("ppl.methods.recipes.fields.highest", lambda first, others: first._replace())
     target = Groups(Y)
     start = fit(target, Settings(seed=1, algorithm="nested")).path.start
     mu, t = np.meshgrid(np.linspace(-8, 8, 161), np.linspace(-5, 3, 161))
@@ -778,10 +778,10 @@ def test_chains_are_right_where_laplace_is_wrong_about_the_marginal():
 
 
 def test_draws_with_uneven_weights_are_where_chains_begin(monkeypatch):
-    monkeypatch.setattr(blocks, "is_reliable", lambda weights: False)
+    monkeypatch.setattr(fields, "is_reliable", lambda weights: False)
     target = Groups(Y)
     result = fit(target, Settings(seed=3))
     assert result.verdict.made is DrawSource.MOVED and result.verdict.level is Level.GOOD
     assert "integrated out" in result.outcome.reason
     with pytest.raises(Refused, match="too uneven"):
-        by_blocks(target, 2.0, Context.of(Settings(seed=3, move=False)))
+        by_field(target, 2.0, Context.of(Settings(seed=3, move=False)))

@@ -61,6 +61,7 @@ MOST_MORE_GRADIENTS = 60_000
 """Gradients of those that are missing after the first ones, by the share of these that count."""
 MOST_DRAWN_BESIDE_CHAINS = 20_000
 """The same where chains can be moved in coordinates of the field: fewer moves do than in any others."""
+INTEGRATED = Outcome(Ending.CONVERGED, "the latent variables were integrated out")
 DEAR = "its draws take more gradients than draws of all parameters at once"
 NESTED_STEPS = 3
 """The parts of the report: the mode of the outer coordinates, a mixture over them, the draws."""
@@ -80,10 +81,27 @@ class WeightedFit(NamedTuple):
     uneven: str
     images: Images | None = None
 
+    def result(self, target: Target, context: Context) -> Result:
+        """The result of weighted draws, or of chains that begin there where a few moves change them.
 
-class FieldFit(NamedTuple):
+        Where the weights are uneven, of chains, and Refused where there can be none.
+        """
+        settings, streams = context.settings, context.streams
+        by_weights = resample(self.draws, settings.draws, streams.draws, DrawSource.NESTED)
+        corrected = replace(by_weights, evidence=self.evidence)
+        if settings.move is not False:
+            one = OneImage(target, self.images) if self.images else target
+            reliable = not self.uneven
+            corrected = moved_on(one, corrected, streams.draws, context.listen, reliable, context.journal)
+        if self.uneven and not corrected.interrupted and corrected.made is not DrawSource.MOVED:
+            raise Refused(self.uneven)
+        corrected = replace(corrected, images=self.images)
+        return result_by(self.draws, self.start, self.draws, self.elbo, corrected, context)
+
+
+class ChainFit(NamedTuple):
     """A point from which climbs end at the mode, draws of a field by Laplace's approximation, and coordinates
-    for chains.
+    for chains that begin there.
 
     `starts` are the numbers of draws that follow the approximation of the marginal.
     """
@@ -93,33 +111,40 @@ class FieldFit(NamedTuple):
     starts: NDArray[np.intp]
     coordinates: FieldCoordinates
 
-
-def result_of_field(target: Target, field: FieldFit, context: Context) -> Result:
-    """The result of chains that begin at draws of a field and move in its coordinates.
-
-    Refused where they fall together.
-    """
-    settings, streams = context.settings, context.streams
-    (u,) = field.draws.parts
-    starts = u[field.starts]
-    family, params = gaussian_of(weighted_draws_of(starts, np.zeros(len(starts)), np.zeros(len(starts))))
-    outcome = Outcome(Ending.CONVERGED, "the latent variables were integrated out")
-    try:
+    def result(self, target: Target, context: Context) -> Result:
+        """The result of chains that begin at these draws; Refused where they fall together."""
+        settings, streams = context.settings, context.streams
+        (u,) = self.draws.parts
+        starts = u[self.starts]
         begun, how = starts[: MOVES.chains], (settings.draws, streams.draws, context.listen, context.journal)
-        corrected = correction.from_known(target, begun, field.coordinates, *how)
-    except KeyboardInterrupt:
-        outcome = interrupted("while draws were moved")
-        own = field.starts[np.arange(settings.draws) % len(field.starts)]
-        corrected = Corrected(u[own], field.draws.log_p[own], DrawSource.NESTED, interrupted=True)
-    except np.linalg.LinAlgError:
-        raise Refused("the chains in coordinates of the latent variables fell together") from None
-    path = Path(start=field.start, outcome=outcome, at_maximum=True, nested=True)
-    return result_with(context, family, params, path, *of_positive_weight(field.draws), corrected)
+        try:
+            corrected = correction.from_known(target, begun, self.coordinates, *how)
+        except KeyboardInterrupt:
+            own = self.starts[np.arange(settings.draws) % len(self.starts)]
+            corrected = Corrected(u[own], self.draws.log_p[own], DrawSource.NESTED, interrupted=True)
+        except np.linalg.LinAlgError:
+            raise Refused("the chains in coordinates of the latent variables fell together") from None
+        alike = weighted_draws_of(starts, np.zeros(len(starts)), np.zeros(len(starts)))
+        return result_by(alike, self.start, *of_positive_weight(self.draws), corrected, context)
 
 
-def field_fit(
+def result_by(
+    for_q: WeightedDraws,
+    start: Floats,
+    weighted: WeightedDraws,
+    elbo: Elbo,
+    corrected: Corrected,
+    context: Context,
+) -> Result:
+    """The result with the Gaussian of some draws as q; weighted draws say how far it can be believed."""
+    outcome = interrupted("while draws were moved") if corrected.interrupted else INTEGRATED
+    path = Path(start=start, outcome=outcome, at_maximum=True, nested=True)
+    return result_with(context, *gaussian_of(for_q), path, weighted, elbo, corrected)
+
+
+def chain_fit(
     target: Target, peak: Peak, mixture: StudentTs, start: Floats, rng: np.random.Generator
-) -> FieldFit | None:
+) -> ChainFit | None:
     """Draws where chains begin, and their coordinates; None where there are none.
 
     More of the field is interpolated about where the marginal has its mass.
@@ -140,39 +165,13 @@ def field_fit(
     log_q = log_outer - 0.5 * ((noise**2).sum(axis=1) + noise.shape[1] * LOG_2PI) - change
     nowhere = np.zeros(len(outer), dtype=bool)
     draws = WeightedPoints((u,), log_p, log_q, rough, nowhere, psis(finite(log_p - log_q)))
-    return FieldFit(start, draws, chosen, coordinates)
+    return ChainFit(start, draws, chosen, coordinates)
 
 
-def resampled(target: Target, weighted: WeightedFit | FieldFit, context: Context) -> Result:
-    """The result of weighted draws, or of chains that begin there where a few moves change them.
-
-    Where the weights are uneven, of chains, and Refused where there can be none.
-    """
-    if isinstance(weighted, FieldFit):
-        return result_of_field(target, weighted, context)
-    settings, streams = context.settings, context.streams
-    family, params = gaussian_of(weighted.draws)
-    by_weights = resample(weighted.draws, settings.draws, streams.draws, DrawSource.NESTED)
-    drawn = replace(by_weights, evidence=weighted.evidence)
-    corrected = drawn
-    if settings.move is not False:
-        one = OneImage(target, weighted.images) if weighted.images else target
-        reliable = not weighted.uneven
-        corrected = moved_on(one, drawn, streams.draws, context.listen, reliable, context.journal)
-    if weighted.uneven and not corrected.interrupted and corrected.made is not DrawSource.MOVED:
-        raise Refused(weighted.uneven)
-    outcome = Outcome(Ending.CONVERGED, "the latent variables were integrated out")
-    if corrected.interrupted:
-        outcome = interrupted("while draws were moved")
-    path = Path(start=weighted.start, outcome=outcome, at_maximum=True, nested=True)
-    corrected = replace(corrected, images=weighted.images)
-    return result_with(context, family, params, path, weighted.draws, weighted.elbo, corrected)
-
-
-def weighted_draws(
+def field_fit(
     target: Target, structure: Field, starts: list[Floats], context: Context
-) -> WeightedFit | FieldFit:
-    """Draws with their weights; Refused as `nested.by_blocks` is."""
+) -> WeightedFit | ChainFit:
+    """Draws with their weights, or those where chains begin; Refused as `nested.by_field` is."""
     rng, settings = context.streams.nested, context.settings
 
     def tell(step: int) -> None:
@@ -209,8 +208,8 @@ def weighted_draws(
     own = given(peak.marginal, mixture, rng)
     chains_do = settings.algorithm == "auto" and will_move(target, settings)
     dear = chains_do and own.gradients(PROPOSALS) > MOST_DRAWN_BESIDE_CHAINS
-    if dear and (field := field_fit(target, peak, mixture, start, rng)):
-        return field
+    if dear and (chains := chain_fit(target, peak, mixture, start, rng)):
+        return chains
     drawn_at_most = MOST_DRAWN_GRADIENTS if mixture.dim <= OUTER.most_mixed else MOST_DRAWN_OF_MANY
     if chains_do and own.gradients(PROPOSALS) > drawn_at_most:
         raise Refused(DEAR)
