@@ -16,7 +16,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::ppl.PoorFitWarning")
 NAMES = ("eight_schools", "linear_regression", "logistic_regression")
 BELOW = (
     "advice arrays cache errors files floats grammar kernel late memory printable records scalars source "
-    "spelling stdlib types"
+    "spelling stdlib triangular types"
 ).split()
 ALONE = f"""
 import json, sys
