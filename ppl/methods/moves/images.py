@@ -49,6 +49,9 @@ class ImageLimits(NamedTuple):
     """Where the density is so many nats lower than at the mean of q there is no mode: one nearby is a few sds
     off."""
 
+    places_at_first: int = 5
+    """Places on the way between both at which the log density may be seen to be concave."""
+
     places_between: int = 65
     """Places at which the way between both is looked at."""
 
@@ -271,17 +274,25 @@ def sds_of(q: Gaussian) -> Floats:
 def are_beyond_valleys(target: Target, mean: Floats, each: Floats) -> NDArray[np.bool_]:
     """Whether the log density falls and rises again on the ways to images of the mean by signs (images, dim).
 
-    There may be mass; but an image on a slope is no mode, and the way up from there leads to q's own.
+    There may be mass; but an image on a slope is no mode, and the way up from there leads to q's own. Where
+    the log density is concave at a few places, it does not rise again.
     """
-    first, *last = target.log_densities(np.concatenate([mean[None], each * mean]))
-    heights = np.array(last)
-    high: NDArray[np.bool_] = heights > first - IMAGES.lower
-    shares = np.linspace(0, 1, IMAGES.places_between)[:, None]
-    ways = mean + shares * (each[high, None] - 1) * mean
-    on_the_way = target.log_densities(ways.reshape(-1, len(mean))).reshape(ways.shape[:2])
-    lowest = np.nan_to_num(on_the_way, nan=-np.inf).min(axis=1)
-    high[high] = lowest < np.minimum(first, heights[high]) - IMAGES.valley
-    return high
+    few, many = (np.linspace(0, 1, places) for places in (IMAGES.places_at_first, IMAGES.places_between))
+    on_the_way = heights_on_ways(target, mean, each, few)
+    bends = np.nan_to_num(np.diff(on_the_way, 2, axis=1), nan=np.inf)
+    beyond: NDArray[np.bool_] = (on_the_way[:, -1] > on_the_way[:, 0] - IMAGES.lower) & (bends > 0).any(
+        axis=1
+    )
+    on_the_way = heights_on_ways(target, mean, each[beyond], many)
+    ends = np.minimum(on_the_way[:, 0], on_the_way[:, -1])
+    beyond[beyond] = np.nan_to_num(on_the_way, nan=-np.inf).min(axis=1) < ends - IMAGES.valley
+    return beyond
+
+
+def heights_on_ways(target: Target, mean: Floats, each: Floats, shares: Floats) -> Floats:
+    """Log densities (images, shares) at shares of the ways from the mean to its images by signs."""
+    ways = mean + shares[:, None] * (each[:, None] - 1) * mean
+    return target.log_densities(np.concatenate(ways)).reshape(ways.shape[:2]) if len(ways) else ways[..., 0]
 
 
 def flips(dim: int, some: Indices) -> Floats:

@@ -254,6 +254,7 @@ def test_the_way_up_a_slope_is_no_valley(mean, at, count):
 
 
 def test_the_ways_to_many_images_are_looked_at_in_few_calls(monkeypatch):
+    """Where the log density is concave on them, at few places."""
     calls = []
 
     def log_densities(self, us):
@@ -263,4 +264,4 @@ def test_the_ways_to_many_images_are_looked_at_in_few_calls(monkeypatch):
     monkeypatch.setattr(Modes, "log_densities", log_densities)
     mean = np.full(200, 3.0)
     assert not are_beyond_valleys(Modes((3.0,)), mean, np.where(np.eye(200), -1.0, 1.0)).any()
-    assert len(calls) == 2 and sum(calls) == 1 + 200 + 200 * IMAGES.places_between
+    assert len(calls) <= 2 and sum(calls) == 200 * IMAGES.places_at_first
