@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from ppl.cmdstan.methods.variational import settings_of
-from ppl.kernel.draws.stan_csv import WIDE, cell, csv_lines, line
+from ppl.kernel.draws.stan_csv import WIDE_ROW, cell, csv_lines, line
 from ppl.methods.recipes import RECIPES
 from ppl.methods.run.setting import settings_of as settings_of_record
 from ppl.methods.run.settings import Settings
@@ -143,7 +143,7 @@ def test_each_kind_of_setting_survives_the_way_to_arguments_and_back(given):
 
 def test_wide_rows_read_back_to_the_same_doubles():
     """They are written by another library, which has no text for what is not finite."""
-    values = [*np.random.default_rng(1).standard_cauchy(WIDE), 5e-324, 1e22, -0.0, 3.0, 1e-7]
+    values = [*np.random.default_rng(1).standard_cauchy(WIDE_ROW), 5e-324, 1e22, -0.0, 3.0, 1e-7]
     assert [float(text) for text in line(values).split(",")] == values
     text = line([*values, np.nan, np.inf, -np.inf])
     assert text.endswith(",nan,inf,-inf\n") and [float(each) for each in text.split(",")][:-3] == values

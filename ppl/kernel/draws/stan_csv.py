@@ -16,7 +16,7 @@ Texts = Iterable[str]
 LEADING = ("lp__", "log_p__", "log_g__")
 """Columns before the variables."""
 
-WIDE = 50
+WIDE_ROW = 50
 """Columns from which on importing a fast writer of numbers is worth it for a thousand rows."""
 
 
@@ -28,7 +28,7 @@ def cell(value: float) -> str:
 def line(values: Iterable[float]) -> str:
     """One row of the file."""
     row = list(map(float, values))
-    text = orjson.dumps(row).decode() if len(row) >= WIDE else "null"
+    text = orjson.dumps(row).decode() if len(row) >= WIDE_ROW else "null"
     if "null" in text:  # of JSON, for what is not finite
         text = repr(row).replace(", ", ",")
     return f"{text[1:-1]},".replace(".0,", ",")[:-1] + "\n"
