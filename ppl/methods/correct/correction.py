@@ -327,15 +327,9 @@ def from_known(
     """
     mean, sds = starts.mean(axis=0), starts.std(axis=0)
     scaled, most = Scaled(target, mean, sds), most_gradients(target.width)
-    begun, is_dear = (starts - mean) / sds, most < MOVES.most_gradients
-    effective = MOVES.fewest_effective if is_dear else wanted(n)
-    chains = moved(
-        *(scaled, begun, rng, most, listen, effective),
-        starts_right=True,
-        journal=journal,
-        funnels=coordinates,
-    )
-    return of_chains(scaled, chains, n, rng)
+    effective = MOVES.fewest_effective if most < MOVES.most_gradients else wanted(n)
+    how = partial(moved, starts_right=True, journal=journal, funnels=coordinates)
+    return of_chains(scaled, how(scaled, (starts - mean) / sds, rng, most, listen, effective), n, rng)
 
 
 def wanted(n: int) -> int:
@@ -490,17 +484,8 @@ def from_chains(
     Raises LinAlgError where the chains fell together.
     """
     centres = np.array([np.zeros(scaled.dim), *(mode.offset for mode in beside.modes)])
-    moves = moved(
-        scaled,
-        starts,
-        rng,
-        most_gradients(scaled.width),
-        listen,
-        wanted(n),
-        centres,
-        not beside.gaussians,
-        journal=journal,
-    )
+    how = partial(moved, centres=centres, frees_stuck=not beside.gaussians, journal=journal)
+    moves = how(scaled, starts, rng, most_gradients(scaled.width), listen, wanted(n))
     return replace(of_chains(scaled, moves, n, rng), modes=beside.modes)
 
 
@@ -513,11 +498,9 @@ def go_on(
     """
     scaled = Scaled(target, chains.centres[0], chains.factor)
     starts, centres = (solved(scaled.factor, u - scaled.centre) for u in (chains.u, chains.centres))
-    effective = max(MOVES.fewest_effective, n)
-    most = most_gradients(target.width)
-    ends = (most, listen, effective, centres)
-    moves = moved(scaled, starts, rng, *ends, step=chains.step, starts_right=True)
-    return of_chains(scaled, moves, n, rng)
+    how = partial(moved, centres=centres, step=chains.step, starts_right=True)
+    most, effective = most_gradients(target.width), max(MOVES.fewest_effective, n)
+    return of_chains(scaled, how(scaled, starts, rng, most, listen, effective), n, rng)
 
 
 def of_chains(

@@ -158,6 +158,28 @@ def test_a_mode_that_is_nearly_an_image_has_its_share_of_the_draws():
     assert (b > 0).mean() == pytest.approx(0.5, abs=0.1)
 
 
+NEAR_SIGNS = """
+data { int I; int J; array[I, J] int y; }
+parameters { vector[I] a; vector[I] b; vector[J] theta; }
+model {
+  a ~ normal(0.1, 1); b ~ std_normal(); theta ~ std_normal();
+  for (i in 1:I) y[i] ~ bernoulli_logit(a[i] * theta - b[i]);
+}
+"""
+
+
+def test_a_mode_that_is_nearly_an_image_in_many_dimensions_has_its_share_of_the_draws():
+    """Draws of q do not see it: without a look at other signs 1% of the draws were there, and called good."""
+    rng = np.random.default_rng(1)
+    a = rng.normal(0.1, 1, 8)
+    eta = a[:, None] * rng.normal(size=50) - rng.normal(size=8)[:, None]
+    data = {"I": 8, "J": 50, "y": rng.binomial(1, 1 / (1 + np.exp(-eta)))}
+    fit = ppl.compile_model(NEAR_SIGNS).condition(data).variational(seed=1)
+    strongest = np.abs(draws := fit.stan_variable("a")).mean(axis=0).argmax()
+    assert fit.verdict.level == "usable" and "there is another mode" in fit.judgement
+    assert 0.3 < (draws[:, strongest] > 0).mean() < 0.8
+
+
 def test_a_mode_near_an_image_is_told_by_its_signs():
     target, rng = Factors(1, off=0.1), np.random.default_rng(1)
     mean = np.array([2.0, 2.0, 1.0])
