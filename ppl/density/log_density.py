@@ -35,7 +35,7 @@ from ppl.memory import ARRAY_SIZES, available
 from ppl.optimise.forms import ARRAYS, VALUES
 from ppl.records import dataclass, field, replace
 from ppl.source import SourceText
-from ppl.stdlib.constraints.bounds import LOWER, UPPER
+from ppl.stdlib.constraints.bounds import LOWER, LOWER_UPPER, UPPER
 from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
 
 VariableValues = dict[str, Any]
@@ -545,11 +545,12 @@ class LogDensity:
     @cached_property
     def kinds(self) -> Kinds:
         """Which elements of `u` (dim,) are parameters of one number, without an index; which are of
-        parameters without a constraint, but an offset and multiplier; and which of those with one bound.
+        parameters without a constraint, but an offset and multiplier; and how many bounds each has.
         """
         single = np.array(["." not in name for name in self.element_names], dtype=bool)
-        bounded = self._elements(lambda d: d.constraint in (LOWER.keyword, UPPER.keyword))
-        return single, self._elements(lambda d: d.allows_all), bounded
+        one = self._elements(lambda d: d.constraint in (LOWER.keyword, UPPER.keyword))
+        both = self._elements(lambda d: d.constraint == LOWER_UPPER.keyword)
+        return single, self._elements(lambda d: d.allows_all), one + 2 * both
 
     def axes(self, most: int) -> tuple[Axis, ...]:
         """The axes of parameters that have at most so many entries, by elements of `u`."""

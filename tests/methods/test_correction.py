@@ -7,6 +7,7 @@ from scipy import special, stats
 from toy_targets import Gaussian as GaussianTarget
 from toy_targets import LogGamma, Mixture, correlated, line
 
+import ppl
 from ppl.kernel.advi.coordinates import Scaled
 from ppl.kernel.advi.families.full_rank import FullRank
 from ppl.kernel.advi.families.low_rank import LowRank
@@ -21,6 +22,7 @@ from ppl.methods.correct.correction import (
     DrawSource,
     beside_chains,
     correct,
+    extremes,
     from_chains,
     gaussian_of,
     go_on,
@@ -32,6 +34,7 @@ from ppl.methods.correct.correction import (
 )
 from ppl.methods.correct.evidence import Estimates, Evidence
 from ppl.methods.correct.standard_errors import INDEPENDENT, standard_errors
+from ppl.methods.diagnose.diagnostics import sd_errors, tail_shapes
 from ppl.methods.diagnose.modes import MissedRegions, Mode, Peak
 from ppl.methods.diagnose.psis import psis, weighted_draws_of
 from ppl.methods.moves.ending import MOVES, Moved, most_gradients, needed
@@ -40,6 +43,7 @@ from ppl.methods.recipes.result import ELSEWHERE, ESTIMATED, Path, result_of
 from ppl.methods.refine.fixed_draws import FIXED_DRAWS, gradients_for
 from ppl.methods.run.context import Context
 from ppl.methods.run.settings import Settings
+from ppl.run.posterior_target import PosteriorTarget
 
 
 class Wide(GaussianTarget, Target):
@@ -55,6 +59,20 @@ def rng():
 def exact(target):
     family = FullRank(target.dim)
     return gaussian_of(family, family.of(target.mean, np.linalg.cholesky(target.covariance)))
+
+
+@pytest.mark.parametrize(
+    "bound, to_u", [("lower=0", np.log), ("lower=0, upper=100", lambda x: special.logit(x / 100))]
+)
+def test_tails_are_those_of_a_parameter_not_of_its_coordinate(bound, to_u):
+    """Of a scale of four groups with a flat prior, whose logarithm has light tails."""
+    posterior = ppl.compile_model(f"parameters {{ real<{bound}> tau; }}").condition({})
+    x = stats.lomax(2, scale=1).rvs((100, 64), random_state=1).clip(max=99)
+    u = to_u(x.reshape(-1, 1))
+    scaled = Scaled(PosteriorTarget(posterior), u.mean(axis=0), u.std(axis=0))
+    tails, errors = extremes(scaled, scaled.to_v(u), 64)
+    assert tails == pytest.approx(tail_shapes(x.reshape(-1, 1))) and tails[0] > 0.4
+    assert errors == pytest.approx(sd_errors(x[..., None]))
 
 
 def test_what_a_gradient_costs_limits_how_many_there_are():

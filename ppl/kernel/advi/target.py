@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from ppl.floats import Floats, Indices
 from ppl.records import replace
 
-Kinds = tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]
+Kinds = tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.int_]]
 
 
 class Known(NamedTuple):
@@ -113,10 +113,10 @@ class Target:
     @property
     def kinds(self) -> Kinds:
         """Which coordinates (dim,) are of a parameter that is one number, which of one without a constraint,
-        and which are the logarithm of one's distance from a bound.
+        and how many bounds each has: it is the logarithm of the distance from one, the logit between two.
         """
         none = np.zeros(self.dim, dtype=bool)
-        return none, none, none
+        return none, none, none.astype(int)
 
     def axes(self, most: int) -> tuple[Axis, ...]:
         """The axes of all parameters that have at most so many entries."""

@@ -21,6 +21,7 @@ from ppl.kernel.advi.outcome import Listener, Phase, Progress, silent
 from ppl.kernel.advi.parts import column_parts
 from ppl.kernel.advi.target import Target
 from ppl.kernel.advi.triangular import composed, dense, solved
+from ppl.late import special
 from ppl.methods.correct import standard_errors
 from ppl.methods.correct.bridge import bridges_between_chains
 from ppl.methods.correct.draw_source import DrawSource as DrawSource
@@ -521,12 +522,14 @@ def extremes(scaled: Scaled, v: Floats, chains: int) -> tuple[Floats, Floats]:
     """The shapes of tails of parameters (dim,), and the standard errors of their sds (dim,), as shares.
 
     By positions v (n, dim) of so many chains in turn, which are independent of one another. A parameter with
-    one bound is an exponential of its coordinate; neither place nor scale matter here.
+    one bound is an exponential of its coordinate, one with two a logistic function of it; neither the place
+    nor the scale of a parameter matters here.
     """
-    tails, errors, logs, factor = list[Floats](), list[Floats](), scaled.kinds[2], scaled.factor
+    tails, errors, bounds, factor = list[Floats](), list[Floats](), scaled.kinds[2], scaled.factor
     for part in column_parts(*v.shape):
-        u = v[:, part] * factor[part] if factor.ndim == 1 else v @ factor[part].T
-        x = np.where(logs[part], np.exp(u - u.max(axis=0)), u)
+        u = scaled.centre[part] + (v[:, part] * factor[part] if factor.ndim == 1 else v @ factor[part].T)
+        one, two = (bounds[part] == count for count in (1, 2))
+        x = np.select([one, two], [np.exp(u - u.max(axis=0)), special.expit(u)], u)
         tails.append(tail_shapes(x))
         errors.append(sd_errors(x.reshape(-1, chains, x.shape[1])))
     return np.concatenate(tails), np.concatenate(errors)
