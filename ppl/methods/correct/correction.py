@@ -274,12 +274,12 @@ def moved_on(
     """Draws of any path, moved until they are stationary: most are so from the beginning.
 
     Some of many are moved, fewer of a mixture's. `reliable` ones stay as they are where these do not change,
-    and are worth few.
+    and are worth few. Others are `MOVES.chains`: more would not end sooner.
     """
     n, width = len(drawn.u), target.width
     work, few = width * CORRECTION.gradients_a_chain, CORRECTION.fewest_moved
     many = max(CORRECTION.most_moved, CORRECTION.moved_a_dimension * target.dim)
-    most = few if drawn.pool else many
+    most = few if drawn.pool else many if reliable else MOVES.chains
     chains = min(n, most, max(few, CORRECTION.work_on_draws // work))
     mean, sds = drawn.u.mean(axis=0), drawn.u.std(axis=0)
     if n < few or few * work > CORRECTION.work_on_few or not sds.all():

@@ -88,6 +88,10 @@ class EndingLimits(NamedTuple):
     in_vain: float = 2.0
     """How many times as many gradients as they may take chains that go on may seem to need."""
 
+    shortest_trajectory: float = 0.5
+    """The length in sds that trajectories of the most steps have at least; chains that change and whose
+    trajectories are shorter are about places of very different widths, and come to no end."""
+
     @property
     def shortest(self) -> int:
         """Moves of chains that are stationary from the beginning, and worth enough."""
@@ -311,7 +315,7 @@ def until_stationary(
             until = max(fewest_moves, enough_after * (MOVES.patience if unsure else 1))
             if enough and sampler.moves >= until:
                 return chains
-            if over or is_in_vain(chains, effective, most):
+            if over or is_in_vain(chains, sampler.step, effective, most):
                 return chains if enough else replace(chains, bound=most)
             if chains.stationary and sampler.moves >= MOVES.many_moves:
                 left_out = len(own[0].u) if len(own) == MOVES.kept else 0
@@ -319,8 +323,12 @@ def until_stationary(
     return chains
 
 
-def is_in_vain(moved: Moved, effective: float, most: int) -> bool:
-    """Whether chains would take far more than so many gradients to be worth a fit, by what they are now."""
+def is_in_vain(moved: Moved, step: float, effective: float, most: int) -> bool:
+    """Whether chains with steps of that size would take far more than so many gradients to be worth a fit, by
+    what they are now.
+    """
+    if not moved.stationary and step * SAMPLER.most_steps < MOVES.shortest_trajectory:
+        return True
     least = needed(min(effective, MOVES.effective), moved)
     moves = moved.moves * least / max(moved.mixing.fewest_effective, 1.0)
     gradients = moves * moved.gradients / moved.total_moves

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl.floats import Floats
-from ppl.kernel.advi.triangular import cholesky, times, transposed_times
+from ppl.kernel.advi.triangular import cholesky, composed, solved, times, transposed_times
 
 CORRELATED_DIMENSIONS = 200
 """Dimensions up to which the metric has correlations. Above only sds: so few draws know little of
@@ -71,6 +71,15 @@ def metric_of(u: Floats) -> Floats:
     if not np.isfinite(covariance).all():
         raise np.linalg.LinAlgError("a draw is not finite")
     return cholesky((1 - shrink) * covariance + shrink * diagonal)
+
+
+def learnt(u: Floats, before: Floats) -> Floats:
+    """The factor of u (n, dim) whose correlations are shrunk in coordinates of the one `before`.
+
+    So a few stages of few positions learn a posterior that is a thousand times as wide in one direction as in
+    another, of which one stage learns a part.
+    """
+    return composed(before, metric_of(solved(before, u)))
 
 
 def positive(scales: Floats) -> Floats:

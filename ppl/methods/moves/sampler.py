@@ -15,7 +15,7 @@ from ppl.floats import Floats
 from ppl.kernel.advi.target import Target
 from ppl.methods.moves.funnels import Coordinates, InFunnels, unscaled, without_scale
 from ppl.methods.moves.images import put_back
-from ppl.methods.moves.metric import Metric, folds, metric_of, second_of
+from ppl.methods.moves.metric import Metric, folds, learnt, second_of
 from ppl.methods.moves.necks import Necks, cost_of_necks, necks_of
 from ppl.methods.moves.straightening import STRAIGHTENING, straightened
 from ppl.methods.moves.trajectories import Chains, Move, chains_at, move
@@ -56,6 +56,10 @@ class SamplerLimits(NamedTuple):
     first_step: float = 0.8
     """The first step size, in sds, times the fourth root of the dimension."""
 
+    positions_a_dimension: int = 4
+    """The positions of a fold, for each dimension, from which on the next metric is shrunk to that of its
+    stage: the noise of fewer would stay."""
+
     share_of_necks: float = 0.4
     """The share of the gradients so far that a look for necks takes, at most, about."""
 
@@ -89,7 +93,7 @@ class ChainPositions(NamedTuple):
 
 
 CARRIED = (
-    *("chains", "step", "funnels", "necks", "looked", "metric", "recent"),
+    *("chains", "step", "funnels", "necks", "looked", "metric", "known", "recent"),
     *("rejected", "divergent", "gradients", "moves", "straight_moves"),
 )
 """What a sampler carries from stage to stage, beside its generator."""
@@ -107,7 +111,8 @@ class Sampler:
 
     The `first_moves` are short. `acceptance` is the mean chance that the step size is adapted to. From
     `straightens_from` moves on it moves in the coordinates of `funnels`, where there are any in the positions
-    of the last two stages, of which `recent` are those of the last; it has made `straight_moves` there. It
+    of the last two stages, of which `recent` are those of the last; it has made `straight_moves` there. To
+    `known` factors, of the last stage that was long enough, the next metric is shrunk. It
     `looked` for their `necks` after so many gradients. Of the trajectories of the last stage the share
     `rejected` were as good as sure to be, and the share `divergent` diverged with a shorter step too. `last`
     is the last move.
@@ -125,6 +130,7 @@ class Sampler:
     necks: Necks | None = field(init=False, default=None)
     looked: int = 0
     metric: Metric = field(init=False)
+    known: tuple[Floats, Floats] = field(init=False)
     last: Move = field(init=False)
     rejected: float = 0.0
     divergent: float = 0.0
@@ -138,6 +144,7 @@ class Sampler:
         self.step = SAMPLER.first_step / self.target.dim**0.25
         self.gradients = len(self.chains.u)
         self.recent = np.empty((0, *self.chains.u.shape))
+        self.forget()
         self.learn(self.chains.u[None])
 
     @classmethod
@@ -205,10 +212,22 @@ class Sampler:
                 both = unscaled(self.target, both)
                 self.look_for_necks(all_of(both))
                 self.funnels = straightened(both, self.necks)
+                if self.funnels:
+                    self.forget()
         x = InFunnels(self.target, self.funnels).inside(all_of(u)).reshape(u.shape) if self.funnels else u
         second = second_of(u.shape[1])
-        each = [metric_of(self.residuals(x[:, own])) for own in folds(second) if x[:, own].size]
+        each = [
+            learnt(self.residuals(x[:, own]), known)
+            for own, known in zip(folds(second), self.known[::-1], strict=True)
+            if x[:, own].size
+        ]
         self.metric = Metric((each[-1], each[0]), second)
+        if x[:, second:, 0].size >= SAMPLER.positions_a_dimension * u.shape[-1]:
+            self.known = self.metric.factors
+
+    def forget(self) -> None:
+        """Which metric is known, as of other coordinates."""
+        self.known = np.ones(self.target.dim), np.ones(self.target.dim)
 
     def look_for_necks(self, u: Floats) -> None:
         """From positions u (n, dim) in the coordinates of the program, where that is not dear."""

@@ -46,3 +46,18 @@ def test_trajectories_that_are_rejected_make_steps_shorter(monkeypatch):
     normal = GaussianTarget(np.zeros(5), np.eye(5))
     ours, before = (adapted(normal, u[:, 1:] / u[:, 1:].std(axis=0), weight) for weight in (2.0, 0.0))
     assert before.rejected < 0.08 and ours.step == pytest.approx(before.step, rel=0.15)
+
+
+def test_a_posterior_a_thousand_times_as_wide_in_some_directions_is_learnt_in_a_few_stages():
+    """As of trends with priors of cusps, about whose mode q is narrow. Steps were a tenth as long."""
+    rng = np.random.default_rng(1)
+    turn = np.linalg.qr(rng.standard_normal((60, 60)))[0]
+    sds = np.where(np.arange(60) < 20, 1000.0, 1.0)
+    target = GaussianTarget(np.zeros(60), turn * sds**2 @ turn.T)
+    chains = Sampler.at(target, (rng.standard_normal((128, 60)) * np.minimum(sds, 20)) @ turn.T, rng)
+    for number, moves in enumerate((2, 2, 4, 4, 6, 9, 13)):
+        chains.stage(moves, 0.7 / (1 + number / 4))
+    precision = np.linalg.inv(target.covariance)
+    for factor in chains.metric.factors:
+        assert np.linalg.eigvalsh(factor.T @ precision @ factor)[-1] < 10
+    assert chains.step > 0.15
