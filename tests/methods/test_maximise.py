@@ -9,7 +9,7 @@ from toy_targets import Gaussian, OneByOne
 from ppl.kernel.advi.target import Target
 from ppl.methods.initialise.ascent import ascent
 from ppl.methods.maximise.line_search import Loss, SearchLine, search
-from ppl.methods.maximise.lockstep import answered, in_lockstep, patient
+from ppl.methods.maximise.lockstep import answered, in_lockstep
 from ppl.methods.maximise.methods import METHODS, maximise
 from ppl.methods.maximise.quasi_newton import LimitedMemory
 from ppl.methods.maximise.rules import CHANGES, Rules, SearchPoint, Stop
@@ -113,22 +113,6 @@ def test_a_line_search_backs_off_from_where_there_is_no_density():
     start = answered(density, loss.at(np.zeros(1)))
     alpha, found = answered(density, search(SearchLine(loss, start, np.array([1.0]), np.float64(1.0))))
     assert 0 < alpha < 1 and found.loss < start.loss
-
-
-def test_a_search_alone_ends_after_points_that_gain_next_to_nothing():
-    values = iter([0.0, 5.0, 5.05, 4.0, 6.0, *[6.05] * 9])
-    seen = list[float]()
-
-    def density(u):
-        seen.append(next(values))
-        return seen[-1], np.zeros(1)
-
-    def without_end():
-        while True:
-            yield np.zeros(1)
-
-    assert answered(density, patient(without_end(), 4)) is None
-    assert len(seen) == 9 and seen[-1] == 6.05
 
 
 class InBatches(Target):

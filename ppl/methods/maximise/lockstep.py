@@ -12,6 +12,7 @@ import numpy as np
 from ppl.floats import Floats
 from ppl.kernel.advi.target import Target
 
+A = TypeVar("A")
 T = TypeVar("T")
 Evaluated = tuple[float, Floats]
 """The log density at a point and its gradient (dim,)."""
@@ -20,8 +21,6 @@ Search = Generator[Floats, Evaluated, T]
 """Asks for points (dim,) and returns a result."""
 FEWEST_AT_ONCE = 4
 """Points that are evaluated in a batch: four cost as much as 1.3 to 4.4 alone, two as 1.6 to 4."""
-PATIENT_GAIN = 0.1
-"""Nats that a search gains at least over points that are waited for."""
 
 
 def answered(density: EvaluateDensities, search: Search[T]) -> T:
@@ -34,32 +33,17 @@ def answered(density: EvaluateDensities, search: Search[T]) -> T:
         return end.value
 
 
-def patient(search: Search[T], patience: int) -> Search[T | None]:
-    """The same search; None where so many points gained less than `PATIENT_GAIN` together."""
-    best, waited = -np.inf, 0
-    try:
-        asked = next(search)
-        while waited < patience:
-            answer = yield asked
-            gains = answer[0] > best + PATIENT_GAIN
-            best, waited = (answer[0], 0) if gains else (best, waited + 1)
-            asked = search.send(answer)
-    except StopIteration as end:
-        return end.value
-    return None
-
-
 def in_lockstep(target: Target, searches: Sequence[Search[T]]) -> Iterator[tuple[int, T]]:
     """The number and the result of each search, in the order in which they end."""
     return answered_together(lambda asked: _at_all(target, list(asked.values())), searches)
 
 
 def answered_together(
-    densities: Callable[[Mapping[int, Floats]], Sequence[Evaluated]], searches: Sequence[Search[T]]
+    answers_to: Callable[[Mapping[int, Floats]], Sequence[A]], searches: Sequence[Generator[Floats, A, T]]
 ) -> Iterator[tuple[int, T]]:
     """The same by a function that answers the points asked for by the numbers of their searches."""
     asked = dict[int, Floats]()
-    answers: dict[int, Evaluated | None] = dict.fromkeys(range(len(searches)))
+    answers: dict[int, A | None] = dict.fromkeys(range(len(searches)))
     while answers:
         for number, answer in answers.items():
             search = searches[number]
@@ -68,7 +52,7 @@ def answered_together(
             except StopIteration as end:
                 asked.pop(number, None)
                 yield number, end.value
-        answers = dict(zip(asked, densities(asked) if asked else (), strict=True))
+        answers = dict(zip(asked, answers_to(asked) if asked else (), strict=True))
 
 
 def _at_all(target: Target, points: Sequence[Floats]) -> list[Evaluated]:

@@ -1,7 +1,6 @@
 """The marginal density of the outer coordinates by Laplace's approximation, and its mode."""
 
-from collections.abc import Mapping, Sequence
-from operator import itemgetter
+from collections.abc import Generator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -9,11 +8,10 @@ import numpy as np
 from ppl.floats import Floats
 from ppl.kernel.advi.gaussian import Gaussian, made_positive
 from ppl.kernel.advi.parts import row_parts
-from ppl.methods.initialise.ascent import Top, ascent
-from ppl.methods.maximise.lockstep import Evaluated, answered_together, patient
+from ppl.methods.maximise.lockstep import answered_together
 from ppl.methods.nested.field import Fields
 from ppl.methods.nested.modes import MODES, Modes
-from ppl.methods.nested.slopes import profile_slopes, slopes
+from ppl.methods.nested.slopes import profile, profile_slopes, slopes
 from ppl.records import dataclass, replace
 
 
@@ -21,7 +19,7 @@ class ClimbLimits(NamedTuple):
     """How the mode is searched."""
 
     most_steps: int = 60
-    """Steps of L-BFGS. Where there is a mode it takes 40 at most."""
+    """Steps by the curvature of the profile. Where there is a mode it takes 40 at most."""
 
     few: int = 4
     """Coordinates up to which it takes none: differences of gradients are had by few points."""
@@ -32,11 +30,14 @@ class ClimbLimits(NamedTuple):
     spread: float = 2.0
     """How far they are from these, in units."""
 
-    end_slope: float = 1.0
-    """With slopes below this it ends."""
+    flat: float = 1.0
+    """The least curvature of steps: with less, priors are flat."""
 
-    patience: int = 20
-    """It ends after so many points without a gain, too: Newton's method does the rest."""
+    end: float = 0.3
+    """The length of a step, in sds, below which they end; Newton's method does the rest."""
+
+    shortest: float = 1e-3
+    """They end too where one that leads up would be shorter."""
 
     most_newton: int = 20
     """Steps of Newton's method. Where there is a mode it takes 6 at most, and more if that is far away."""
@@ -140,34 +141,60 @@ def climb(start: Marginal) -> Peak | None:
 
 
 def ascended(starts: Sequence[Marginal]) -> list[Marginal | None]:
-    """From each start most of the way, by L-BFGS where a step of Newton's method takes many gradients, in
-    lockstep; modes of the rest are looked for from the last ones. None where it does not end, as in a funnel.
+    """From each start most of the way, in lockstep, where a step of `newton` takes many gradients; modes of
+    the rest are looked for from the last ones. None where it does not end, as in a funnel.
     """
     if all(start.dim <= CLIMB.few for start in starts):
         return list(starts)
-    inner, here, best = starts[0].inner, list(starts), [(-np.inf, start) for start in starts]
+    inner, here, highest = starts[0].inner, list(starts), np.full(len(starts), -np.inf)
 
-    def densities(asked: Mapping[int, Floats]) -> list[Evaluated]:
-        outer, latent = np.array(list(asked.values())), np.array([here[k].latent for k in asked])
-        modes = inner.modes(outer, latent, MODES.near)
-        values, gradients = modes.log_marginals, np.zeros_like(outer)
-        if (finite := np.isfinite(values)).any():
-            gradients[finite] = slopes(inner, outer[finite], modes.at_rows(finite))
-        for k, centre, at, value in zip(asked, outer, modes.at, values.tolist(), strict=True):
-            if np.isfinite(value):
-                here[k] = replace(here[k], centre=centre, latent=at)
-                best[k] = max(best[k], (value, here[k]), key=itemgetter(0))
-        return list(zip(values.tolist(), gradients, strict=True))
+    def seen(asked: Mapping[int, Floats]) -> list[Ascent]:
+        numbers, outer = np.array(list(asked)), np.array(list(asked.values()))
+        begin = [here[k].start(point[None]) for k, point in asked.items()]
+        modes = inner.modes(outer, np.concatenate(begin), MODES.near)
+        values = modes.log_marginals
+        slopes_, curvatures = np.zeros(outer.shape), np.zeros((*outer.shape, outer.shape[1]))
+        if (rises := values > highest[numbers]).any():
+            centres, at = outer[rises], modes.at_rows(rises)
+            slopes_[rises] = slopes(inner, centres, at)
+            curvatures[rises], moves = profile(inner, centres, at.at)
+            highest[numbers[rises]] = values[rises]
+            for k, *place in zip(numbers[rises].tolist(), centres, at.at, moves, strict=True):
+                here[k] = Marginal(inner, *place)
+        return list(map(Ascent, values.tolist(), slopes_, curvatures))
 
-    paths = [ascent(start.centre, CLIMB.most_steps, CLIMB.end_slope) for start in starts]
-    ends = dict(answered_together(densities, [patient(path, CLIMB.patience) for path in paths]))
+    ends = dict(answered_together(seen, [to_the_top(start.centre) for start in starts]))
+    return [start if ends[k] else None for k, start in enumerate(here)]
 
-    def end_of(k: int, top: Top | None) -> Marginal | None:
-        if top is None:
-            return best[k][1]
-        return None if top.spent else replace(here[k], centre=top.u)
 
-    return [end_of(k, ends[k]) for k in range(len(starts))]
+class Ascent(NamedTuple):
+    """At an outer point: the log marginal, its gradient (d,) and minus the Hessian (d, d) of the profile."""
+
+    value: float
+    slope: Floats
+    curvature: Floats
+
+
+def to_the_top(outer: Floats) -> Generator[Floats, Ascent, bool]:
+    """Asks for points (d,) on the way up by Newton's steps, which are as long as a radius at most, that grows
+    with those that lead up; whether it comes to an end.
+    """
+    here, radius = (yield outer), CLIMB.farthest
+    for _ in range(CLIMB.most_steps):
+        if not (np.isfinite(here.slope).all() and np.isfinite(here.curvature).all()):
+            return True
+        values, vectors = np.linalg.eigh(here.curvature)
+        step = vectors @ (vectors.T @ here.slope / np.maximum(np.abs(values), CLIMB.flat))
+        length = float(np.abs(step).max())
+        if here.slope @ step < CLIMB.end**2 or radius < CLIMB.shortest:
+            return True
+        there = yield outer + step * min(1.0, radius / length)
+        if there.value > here.value:
+            outer, here = outer + step * min(1.0, radius / length), there
+            radius *= CLIMB.lengthening if radius < length else 1.0
+        else:
+            radius = CLIMB.shares[1] * min(radius, length)
+    return False
 
 
 def newton(marginal: Marginal, known: Peak | None = None) -> Peak | None:

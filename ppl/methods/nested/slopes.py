@@ -61,6 +61,33 @@ def profile_slopes(inner: Fields, outer: Floats, modes: Modes, directions: Float
     return np.asarray(slopes_ - np.concatenate([np.zeros_like(bend[:1]), bend, -bend]))
 
 
+class ProfileCurvature(NamedTuple):
+    """Minus the Hessians (n, d, d) of the log density of the whole by outer coordinates, with the rest at its
+    mode: those of the log marginal but for the determinant. And how modes move with each, (n, d, k).
+    """
+
+    curvatures: Floats
+    moves: Floats
+
+
+def profile(inner: Fields, outer: Floats, at: Floats) -> ProfileCurvature:
+    """That at outer points (n, d) with the modes `at` (n, k)."""
+    n, d = outer.shape
+    sizes = DIFFERENCE * np.maximum(np.abs(outer), 1.0)
+    steps = sizes * np.eye(d)[:, None]
+    points = np.concatenate([outer + steps, outer - steps]).reshape(-1, d)
+    gradients = inner.target.gradients_alone(inner.points(points, np.tile(at, (2 * d, 1))))
+    ahead, behind = gradients.reshape(2, d, n, -1)
+    changes = (behind - ahead) / (2 * sizes.T[..., None])
+    bands = inner.precisions(outer, at, inner.gradients(outer, at))
+    crossed = changes[..., inner.structure.latent]
+    factors = inner.factored(np.tile(bands, (d, 1, 1)))
+    solved = factors.solve(crossed.reshape(d * n, -1)).reshape(crossed.shape)
+    curvatures = changes[..., inner.structure.outer] - np.einsum("ink,jnk->inj", crossed, solved)
+    both = curvatures.transpose(1, 0, 2), curvatures.transpose(1, 2, 0)
+    return ProfileCurvature((both[0] + both[1]) / 2, -solved.transpose(1, 0, 2))
+
+
 class ThirdDerivatives(NamedTuple):
     """At modes the gradient (n, dim) by all coordinates, and that of traces of P^-1 times the Hessian.
 

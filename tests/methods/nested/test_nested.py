@@ -21,7 +21,7 @@ from ppl.methods.nested.field_draws import field_draws, trends_of
 from ppl.methods.nested.marginal import Marginal, climb
 from ppl.methods.nested.modes import MODES
 from ppl.methods.nested.outer import spread_of
-from ppl.methods.nested.slopes import slopes
+from ppl.methods.nested.slopes import profile, slopes
 from ppl.methods.nested.structure import structure_of
 from ppl.methods.nested.student_ts import StudentTs
 from ppl.methods.nested.weighted_draws import Round, WeightedPoints, together
@@ -422,6 +422,25 @@ def test_slopes_of_the_marginal_are_differences_of_laplaces(target):
 
     found = slopes(fields, outer, fields.modes(outer, start, 1e-7))[0]
     np.testing.assert_allclose(found, numeric_gradient(log_marginal, outer[0], 1e-3), rtol=2e-4, atol=2e-4)
+
+
+@pytest.mark.parametrize("target", [Counts(np.array([0.0, 3, 1, 0, 7, 2])), Pairs(12), Turned(3, 4)])
+def test_the_profile_curves_and_its_modes_move_as_differences_say(target):
+    fields = fields_of(target)
+    outer = 0.2 * rng().normal(size=(2, len(fields.structure.outer)))
+    start = np.zeros((2, len(fields.structure.latent)))
+    found = profile(fields, outer, fields.modes(outer, start, 1e-7).at)
+
+    def mode(point):
+        return fields.modes(point[None], start[:1], 1e-8)
+
+    def slope(point):
+        return numeric_gradient(lambda other: mode(other).values[0], point, 1e-2)
+
+    for point, curvature, moves in zip(outer, *found, strict=True):
+        np.testing.assert_allclose(curvature, -numeric_gradient(slope, point, 1e-2), rtol=1e-3, atol=1e-2)
+        there = numeric_gradient(lambda other: mode(other).at[0], point, 1e-3)
+        np.testing.assert_allclose(moves, there, rtol=1e-3, atol=1e-4)
 
 
 def test_modes_of_normal_blocks_are_their_means():
