@@ -271,14 +271,6 @@ def test_draws_that_are_right_stay_resampled_and_are_no_longer_the_same():
     assert len(np.unique(u, axis=0)) < 500 and len(np.unique(after.u, axis=0)) > 950
 
 
-@pytest.mark.parametrize("reliable, chains", [(True, 600), (False, MOVES.chains)])
-def test_draws_that_are_not_kept_are_moved_as_so_many_chains(carried, reliable, chains):
-    target = correlated(3)
-    u = exact(target).draws(rng().standard_normal((1000, 3)))
-    moved_on(target, Corrected(u, target.log_densities(u), RESAMPLED), rng(), reliable=reliable)
-    assert len(carried[0]) == chains
-
-
 def test_errors_of_moved_draws_rest_on_the_weights_of_those_that_they_come_from(carried):
     target, u = correlated(1), np.linspace(-3, 3, 1000)[:, None]
     errors = replace(INDEPENDENT, weights=u[:, 0] + 4)

@@ -37,6 +37,7 @@ from ppl.methods.diagnose.psis import Psis, WeightedDraws, psis, weighted_draws_
 from ppl.methods.moves.ending import MOVES, Moved, most_gradients, moved
 from ppl.methods.moves.funnels import Coordinates
 from ppl.methods.moves.images import Images, OneImage, near_images, put_back
+from ppl.methods.moves.metric import metric_of
 from ppl.methods.moves.necks import necks_of
 from ppl.methods.moves.sampler import Adapted
 from ppl.methods.moves.straightening import straightened
@@ -274,23 +275,22 @@ def moved_on(
     """Draws of any path, moved until they are stationary: most are so from the beginning.
 
     Some of many are moved, fewer of a mixture's. `reliable` ones stay as they are where these do not change,
-    and are worth few. Others are `MOVES.chains`: more would not end sooner.
+    and are worth few.
     """
     n, width = len(drawn.u), target.width
     work, few = width * CORRECTION.gradients_a_chain, CORRECTION.fewest_moved
     many = max(CORRECTION.most_moved, CORRECTION.moved_a_dimension * target.dim)
-    most = few if drawn.pool else many if reliable else MOVES.chains
+    most = few if drawn.pool else many
     chains = min(n, most, max(few, CORRECTION.work_on_draws // work))
-    mean, sds = drawn.u.mean(axis=0), drawn.u.std(axis=0)
-    if n < few or few * work > CORRECTION.work_on_few or not sds.all():
+    if n < few or few * work > CORRECTION.work_on_few or not drawn.u.std(axis=0).all():
         return drawn
-    scaled, first = Scaled(target, mean, sds), rng.permutation(n)[:chains]
-    starts = (drawn.u[first] - mean) / sds
+    first = rng.permutation(n)[:chains]
     share = CORRECTION.checked_share if drawn.pool else CORRECTION.effective_share
     effective = share * chains if reliable else wanted(n)
     how = partial(moved, starts_right=reliable, journal=journal)
     try:
-        moves = how(scaled, starts, rng, most_gradients(width), listen, effective)
+        scaled = Scaled(target, drawn.u.mean(axis=0), metric_of(drawn.u))
+        moves = how(scaled, scaled.to_v(drawn.u[first]), rng, most_gradients(width), listen, effective)
     except np.linalg.LinAlgError:
         return drawn
     except KeyboardInterrupt:

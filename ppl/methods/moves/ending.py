@@ -311,6 +311,11 @@ def until_stationary(
                 enough_after = sampler.moves
                 narrow = written and sampler.rejected > MOVES.many_rejected and not starts_right
                 fewest_moves = MOVES.moves_into_narrow if narrow else 0
+                left = fewest_moves - sampler.moves
+                if left > 0 and (count := chains_for(chains, least, left)) < chains.chains:
+                    sampler.keep(count)
+                    kept, entered = [], []
+                    continue
             unsure = written and chains.mixing.sd_errors.max(initial=0.0) >= MOVES.most_sd_error
             until = max(fewest_moves, enough_after * (MOVES.patience if unsure else 1))
             if enough and sampler.moves >= until:
@@ -333,6 +338,12 @@ def is_in_vain(moved: Moved, step: float, effective: float, most: int) -> bool:
     moves = moved.moves * least / max(moved.mixing.fewest_effective, 1.0)
     gradients = moves * moved.gradients / moved.total_moves
     return moved.total_moves >= MOVES.many_moves and gradients > MOVES.in_vain * most
+
+
+def chains_for(moved: Moved, effective: float, moves: int) -> int:
+    """How many of the chains should be worth so many draws after so many moves, as they mix now."""
+    rate = moved.mixing.fewest_effective / (moved.chains * moved.moves)
+    return max(min(MOVES.chains, moved.chains), ceil(effective / (rate * moves)))
 
 
 def needed(effective: float, moved: Moved) -> float:

@@ -225,6 +225,12 @@ class Sampler:
         if x[:, second:, 0].size >= SAMPLER.positions_a_dimension * u.shape[-1]:
             self.known = self.metric.factors
 
+    def keep(self, count: int) -> None:
+        """So many of the chains, at random."""
+        places = np.sort(self.rng.choice(len(self.chains.u), count, replace=False))
+        self.metric = self.metric.at(places)
+        self.chains, self.recent = self.chains.at(places), np.empty((0, count, self.target.dim))
+
     def forget(self) -> None:
         """Which metric is known, as of other coordinates."""
         self.known = np.ones(self.target.dim), np.ones(self.target.dim)

@@ -7,7 +7,7 @@ from toy_targets import Funnel, HalfSpace, LogGamma, line
 from toy_targets import Gaussian as GaussianTarget
 
 from ppl.kernel.advi.target import Target
-from ppl.methods.moves.ending import MOVES, Moved, free_stuck, is_in_vain, most_gradients, moved
+from ppl.methods.moves.ending import MOVES, Moved, chains_for, free_stuck, is_in_vain, most_gradients, moved
 from ppl.methods.moves.mixing import Mixing, MoveStage, compare
 from ppl.methods.moves.sampler import Sampler
 
@@ -199,6 +199,17 @@ def test_moves_end_where_they_would_take_twice_the_gradients_that_they_may(moves
     u = np.empty((0, 1))
     chains = Moved(u, u[:, 0], np.empty(0, int), mixing, gradients=120_000, moves=50, total_moves=moves)
     assert is_in_vain(chains, 0.1, 1000, 400_000) == is_in_vain(chains, 0.1, 10**6, 400_000) == in_vain
+
+
+@pytest.mark.parametrize(
+    "worth, moves, count", [(1200, 88, 128), (1200, 20, 300), (1200, 4, 1500), (300, 20, 1200)]
+)
+def test_of_many_chains_as_many_go_on_as_will_be_worth_the_draws(worth, moves, count):
+    """600 chains have made 10 moves, and are worth a fifth of a draw a move each, or a twentieth."""
+    mixing = Mixing(np.zeros(1), np.zeros(1), np.array([float(worth)]), 0.0)
+    u = np.empty((0, 1))
+    chains = Moved(u, u[:, 0], np.empty(0, int), mixing, moves=10, chains=600)
+    assert chains_for(chains, 1200, moves) == count
 
 
 @pytest.mark.parametrize(

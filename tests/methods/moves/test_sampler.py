@@ -61,3 +61,14 @@ def test_a_posterior_a_thousand_times_as_wide_in_some_directions_is_learnt_in_a_
     for factor in chains.metric.factors:
         assert np.linalg.eigvalsh(factor.T @ precision @ factor)[-1] < 10
     assert chains.step > 0.15
+
+
+def test_some_of_the_chains_go_on_where_they_were():
+    target, rng = GaussianTarget(np.zeros(3), np.diag([1.0, 4.0, 9.0])), np.random.default_rng(1)
+    chains = Sampler.at(target, rng.standard_normal((600, 3)), rng)
+    chains.stage(8)
+    before = {tuple(u) for u in chains.chains.u}
+    chains.keep(128)
+    assert len(chains.chains.u) == 128 and {tuple(u) for u in chains.chains.u} < before
+    u = np.concatenate([chains.stage(moves, 0.3).u for moves in (4, 13, 20)][1:])
+    np.testing.assert_allclose(u.reshape(-1, 3).std(axis=0), [1, 2, 3], rtol=0.08)
