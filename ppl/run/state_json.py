@@ -29,6 +29,7 @@ from ppl.methods.moves.necks import Necks
 from ppl.methods.moves.sampler import Adapted
 from ppl.methods.moves.trajectories import Chains
 from ppl.methods.nested.field_coordinates import FieldCoordinates
+from ppl.methods.nested.interpolation import Interpolation
 from ppl.methods.recipes.optimising import LoopResult
 from ppl.methods.refine.fixed_draws import FixedDrawsFit
 from ppl.methods.refine.refinement import Refined
@@ -44,7 +45,8 @@ RECORDS: dict[str, type] = {
     kind.__name__: kind
     for kind in (
         *(StartState, EtaSearch, Run, TracePoint, Outcome, LoopResult, FixedDrawsFit, Refined, *KINDS),
-        *(Adapted, Chains, FieldCoordinates, Funnels, Metric, MoveStage, Necks, StageEnd, Psis),
+        *(Adapted, Chains, Funnels, Metric, MoveStage, Necks, StageEnd, Psis, FieldCoordinates),
+        Interpolation,
         *(type(state) for state in STATES if is_dataclass(state) or hasattr(state, "_fields")),
     )
 }

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from ppl.floats import Floats, Indices
 from ppl.kernel.advi.triangular import inverse_of
 from ppl.late import blas
-from ppl.methods.nested.interpolated import Interpolated, functions_of
-from ppl.methods.nested.trends import lengths
+from ppl.methods.nested.interpolated import Interpolated
+from ppl.methods.nested.interpolation import Interpolation
 from ppl.records import dataclass
 
 FACTORS_AT_ONCE = 128
@@ -49,17 +49,13 @@ class Place(NamedTuple):
 class FieldCoordinates:
     """Points x = m + C z of the `latent` coordinates (k,) where those that are `outer` (d,) are as they are.
 
-    Outer points v are (v - mean) whitening' in sds, and no farther from 0 than `radius`. Modes and upper
-    triangles by columns, diagonals in logarithms, are `functions_of` distances from `centres` (m, d) times
+    Modes and upper triangles by columns, diagonals in logarithms, are functions of the interpolation times
     coefficients (m + 1 + d, k) and (m + 1 + d, k (k + 1) / 2).
     """
 
     outer: Indices
     latent: Indices
-    mean: Floats
-    whitening: Floats
-    radius: float
-    centres: Floats
+    between: Interpolation
     modes: Floats
     factors: Floats
 
@@ -71,13 +67,11 @@ class FieldCoordinates:
 
     def at(self, v: Floats) -> AtOuter:
         """Of outer points v (n, d)."""
-        z = (v - self.mean) @ self.whitening.T
-        shrunk = np.minimum(1.0, self.radius / np.maximum(lengths(z), self.radius))
-        z = z * shrunk
-        functions = functions_of(z, self.centres)
+        z, shrunk = self.between.in_sds(v)
+        functions = self.between.functions(z)
         factors, diagonal = functions @ self.factors, self.diagonal
         factors[:, diagonal] = np.exp(factors[:, diagonal])
-        distances = np.cbrt(functions[:, : len(self.centres)])
+        distances = np.cbrt(functions[:, : len(self.between.centres)])
         return AtOuter(z, shrunk, distances, functions @ self.modes, factors)
 
     def straight(self, u: Floats) -> Floats:
@@ -100,7 +94,7 @@ class FieldCoordinates:
 
     def pulled_back(self, slope: Floats, z: Floats, place: Place) -> Floats:
         """The gradient (n, dim) by z of a log density and the log-Jacobian, from that by u, (n, dim)."""
-        at, inner, k, m = place.at, place.inner, len(self.latent), len(self.centres)
+        at, inner, k, m = place.at, place.inner, len(self.latent), len(self.between.centres)
         by, pulled = slope[:, self.latent], slope.copy()
         own = [blas.dtpmv(k, c, x, trans=1) for c, x in zip(at.factors, by, strict=True)]
         pulled[:, self.latent] = np.array(own).reshape(by.shape)
@@ -109,11 +103,13 @@ class FieldCoordinates:
         by_factors[:, self.diagonal] = by_factors[:, self.diagonal] * at.factors[:, self.diagonal] + 1
         by_functions = by @ self.modes.T + by_factors @ self.factors.T
         cubes = 3 * by_functions[:, :m] * at.distances
-        through = cubes.sum(axis=1, keepdims=True) * at.z - cubes @ self.centres + by_functions[:, m + 1 :]
+        through = (
+            cubes.sum(axis=1, keepdims=True) * at.z - cubes @ self.between.centres + by_functions[:, m + 1 :]
+        )
         far = (at.shrunk < 1)[:, 0]
-        along = (at.z * through).sum(axis=1, keepdims=True) / self.radius**2
+        along = (at.z * through).sum(axis=1, keepdims=True) / self.between.radius**2
         through = at.shrunk * np.where(far[:, None], through - along * at.z, through)
-        pulled[:, self.outer] += through @ self.whitening
+        pulled[:, self.outer] += through @ self.between.whitening
         return pulled
 
     @property
@@ -147,10 +143,7 @@ def coordinates_of(inner: Interpolated) -> FieldCoordinates:
     return FieldCoordinates(
         outer=field.outer,
         latent=field.latent,
-        mean=inner.about.mean,
-        whitening=inner.about.whitening,
-        radius=inner.radius,
-        centres=inner.in_sds(inner.outer),
-        modes=inner.solver @ inner.at,
-        factors=inner.solver @ factors,
+        between=inner.between,
+        modes=inner.between.solver @ inner.at,
+        factors=inner.between.solver @ factors,
     )

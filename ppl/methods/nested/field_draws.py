@@ -28,9 +28,9 @@ from ppl.methods.nested.coupled import Coupled
 from ppl.methods.nested.field import Fields
 from ppl.methods.nested.given import GivenDraws
 from ppl.methods.nested.interpolated import Interpolated
+from ppl.methods.nested.interpolation import Interpolation
 from ppl.methods.nested.modes import MODES, Modes
 from ppl.methods.nested.slopes import third_derivatives
-from ppl.methods.nested.trends import Trends
 from ppl.records import dataclass, replace
 
 MOST_DRAWS_AT_OUTER = 24
@@ -49,23 +49,21 @@ FEWEST_OF_FIELD = 0.125
 """The share of them without which their mean weight is mostly too small."""
 MEASURED = 16
 """Outer points at which it is seen how even weights are."""
-MOST_QUADRATIC = 4
-"""Outer coordinates up to which trends are quadratic; of more they are linear."""
-TREND_POINTS = 4
-"""Points for each term of a trend, at which what it is fitted to is computed."""
-TREND_RADIUS = 3.0
-"""The distance from the centre, in sds, beyond which trends are constant along a ray."""
+FEWEST_CENTRES, CENTRES_A_COORDINATE = 24, 4
+"""Outer points between which modes are interpolated: so many, and as many more for each outer coordinate."""
+FARTHEST_BETWEEN = 3.0
+"""The distance from the centre, in sds, beyond which they are constant along a ray."""
 
 
 @dataclass(frozen=True)
 class FieldDraws:
     """Draws of a field: of Gaussians at modes, or carried on from these.
 
-    The coefficients of trends are those of the modes (t, k), and of b (t, k) if draws are carried on.
+    Modes (m, k), and b (m, k) if draws are carried on, are interpolated `between` m outer points.
     """
 
     fields: Fields
-    trends: Trends
+    between: Interpolation
     modes: Floats
     thirds: Floats | None = None
     tries: int = MOST_DRAWS_AT_OUTER
@@ -126,7 +124,7 @@ class FieldDraws:
         there = at - y / 3
         gradient = self.fields.gradients(outer, there)
         own = self.fields.factored(self.fields.precisions(outer, there, gradient))
-        x = at + factors.solve(3 * gradient + self.trends.terms(outer) @ self.thirds)
+        x = at + factors.solve(3 * gradient + self.between.weights(outer) @ self.thirds)
         return x, np.where(own.as_given, 2 * (own.half_log_dets - factors.half_log_dets), np.nan)
 
     def excess(self, outer: Floats, rng: np.random.Generator) -> float:
@@ -137,40 +135,32 @@ class FieldDraws:
 
     def modes_at(self, outer: Floats, least: Floats) -> tuple[Modes, Floats]:
         """Modes at outer points (n, d), and precisions (n, b + 1, k) there."""
-        if isinstance(self.fields, Interpolated):
-            start = self.fields.start(outer)
-        else:
-            start = self.trends.terms(outer) @ self.modes
+        start = self.between.weights(outer) @ self.modes
         return self.fields.modes_of_part(outer, start, MODES.about, least)
 
 
-def trends_of(about: Gaussian) -> Trends:
-    """The trends over outer coordinates that are spread as a Gaussian."""
-    return Trends(about, 2 if len(about.mean) <= MOST_QUADRATIC else 1, TREND_RADIUS)
-
-
 def field_draws(
-    fields: Fields, trends: Trends, outer: Floats, start: Floats, rng: np.random.Generator
+    fields: Fields, about: Gaussian, outer: Floats, start: Floats, rng: np.random.Generator
 ) -> FieldDraws:
     """Draws of Gaussians, or carried on if the weights of these are more even at some outer points (n, d).
 
-    Modes there are looked for from a start (n, k).
+    These are spread about a Gaussian; modes there are looked for from a start (n, k).
     """
     if isinstance(fields, Interpolated):
-        chosen = FieldDraws(fields, trends, start)
+        chosen = FieldDraws(fields, fields.between, fields.at)
         return replace(chosen, tries=tries_for(chosen.excess(outer[:MEASURED], rng)))
-    modes_ = fields.modes(outer, start, MODES.near)
+    modes = fields.modes(outer, start, MODES.near)
     parts = fields.parts(len(outer))
-    traces = [third_derivatives(fields, outer[k], modes_.at_rows(k)).traces for k in parts]
+    traces = [third_derivatives(fields, outer[k], modes.at_rows(k)).traces for k in parts]
     thirds = fields.latent(np.concatenate(traces)) / 3
-    complete = modes_.found & np.isfinite(thirds).all(axis=1)
-    modes, b = (trends.fitted(outer[complete], each[complete]) for each in (modes_.at, thirds))
-    chosen = FieldDraws(fields, trends, modes)
+    complete = modes.found & np.isfinite(thirds).all(axis=1)
+    between = Interpolation.between(outer[complete], about, FARTHEST_BETWEEN)
+    chosen = FieldDraws(fields, between, modes.at[complete])
     some = outer[:MEASURED]
     excess = chosen.excess(some, rng)
     if excess <= EVEN:
         return replace(chosen, tries=1 if excess <= NEXT_TO_NORMAL else 2)
-    carried = replace(chosen, thirds=b)
+    carried = replace(chosen, thirds=thirds[complete])
     left = carried.excess(some, rng)
     if not left < GAIN * excess:
         return chosen

@@ -1,12 +1,12 @@
 """A field whose modes and precisions at outer points are interpolated between those at a few of them.
 
 Where a Hessian takes many gradients it is computed at some tens of outer points. Between these the modes and
-Cholesky factors, diagonals in logarithms, are by radial basis functions (Buhmann 2003, "Radial Basis
-Functions", section 2), so that precisions are positive definite. A few steps of Newton's method with that
-factor lead to the mode itself. The weights of draws are those of the target, whatever was interpolated.
+Cholesky factors, diagonals in logarithms, are interpolated, so that precisions are positive definite. A few
+steps of Newton's method with that factor lead to the mode itself. The weights of draws are those of the
+target, whatever was interpolated.
 """
 
-from functools import cached_property, reduce
+from functools import cached_property, partial, reduce
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +16,9 @@ from ppl.kernel.advi.gaussian import Gaussian
 from ppl.methods.nested.banded import Factors, factors_of
 from ppl.methods.nested.coupled import Coupled
 from ppl.methods.nested.field import Fields
+from ppl.methods.nested.interpolation import Interpolation, lengths, standardised
 from ppl.methods.nested.marginal import Marginal, Peak
 from ppl.methods.nested.modes import MODES, Modes
-from ppl.methods.nested.trends import lengths
 from ppl.records import dataclass
 
 NEW_POINTS = 24
@@ -53,40 +53,23 @@ class Interpolated(Fields):
     def exact(self) -> Fields:
         return Fields(self.target, self.structure)
 
-    def in_sds(self, outer: Floats) -> Floats:
-        """Outer points (n, d) as standard normals, none too far."""
-        z = standardised(self.about, outer)
-        return z * self.radius / np.maximum(lengths(z), self.radius)
-
     @cached_property
-    def radius(self) -> float:
-        """The distance from the centre, in sds, up to which modes and factors change."""
-        return BEYOND * float(lengths(standardised(self.about, self.outer)).max())
+    def between(self) -> Interpolation:
+        """Constant along a ray from not far beyond the farthest of the points."""
+        sds = standardised(self.about.mean, self.about.whitening, self.outer)
+        return Interpolation.between(self.outer, self.about, BEYOND * float(lengths(sds).max()))
 
     def is_near(self, outer: Floats) -> NDArray[np.bool_]:
         """Which outer points (n, d) are not too far, (n,)."""
-        return np.asarray(lengths(standardised(self.about, outer))[:, 0] <= self.radius)
-
-    @cached_property
-    def solver(self) -> Floats:
-        """The matrix (m + 1 + d, m) from values at the points to coefficients of the functions."""
-        z, m = self.in_sds(self.outer), len(self.outer)
-        functions = functions_of(z, z)
-        system = np.zeros((functions.shape[1],) * 2)
-        system[:m], system[m:, :m] = functions, functions[:, m:].T
-        return np.asarray(np.linalg.pinv(system)[:, :m])
-
-    def weights(self, outer: Floats) -> Floats:
-        """Those (n, m) of the values at the points for outer points (n, d)."""
-        return functions_of(self.in_sds(outer), self.in_sds(self.outer)) @ self.solver
+        return self.between.is_near(outer)
 
     def start(self, outer: Floats) -> Floats:
         """Modes (n, k) at outer points (n, d)."""
-        return np.asarray(self.weights(outer) @ self.at)
+        return np.asarray(self.between.weights(outer) @ self.at)
 
     def precisions(self, outer: Floats, latent: Floats, gradients: Floats) -> Floats:
         """Lower bands (n, b + 1, k) of their Cholesky factors, of which the first is in logarithms."""
-        return (self.weights(outer) @ self.factor).reshape(len(outer), -1, len(self.structure.latent))
+        return (self.between.weights(outer) @ self.factor).reshape(len(outer), -1, len(self.structure.latent))
 
     def factored(self, bands: Floats) -> Factors | Coupled:
         """The factors by these."""
@@ -98,17 +81,6 @@ class Interpolated(Fields):
         """As of a field, but a few steps lead near enough, for the precision is not that of the mode."""
         modes, bands = super().modes_of_part(outer, start, near, least)
         return modes._replace(found=np.isfinite(modes.values)), bands
-
-
-def standardised(about: Gaussian, outer: Floats) -> Floats:
-    """Outer points (n, d) as standard normals."""
-    return np.asarray((outer - about.mean) @ about.whitening.T)
-
-
-def functions_of(z: Floats, centres: Floats) -> Floats:
-    """Cubes of distances from centres (m, d), 1 and the coordinates at points z (n, d), (n, m + 1 + d)."""
-    squares = (z**2).sum(axis=1)[:, None] + (centres**2).sum(axis=1) - 2 * z @ centres.T
-    return np.concatenate([np.maximum(squares, 0.0) ** 1.5, np.ones((len(z), 1)), z], axis=1)
 
 
 @dataclass(frozen=True)
@@ -155,7 +127,8 @@ def with_points(marginal: Marginal, about: Gaussian, candidates: Floats, count: 
     assert isinstance(fields, Fields)
     known = marginal.inner if isinstance(marginal.inner, Interpolated) else None
     seen = known.outer if known else marginal.centre[None]
-    chosen = spread_out(standardised(about, candidates), standardised(about, seen), count)
+    in_sds = partial(standardised, about.mean, about.whitening)
+    chosen = spread_out(in_sds(candidates), in_sds(seen), count)
     outer = candidates[chosen]
     outer = outer if known else np.concatenate([seen, outer])
     start = marginal.start(outer)

@@ -17,7 +17,12 @@ from ppl.kernel.advi.target import finite
 from ppl.methods.correct.weight_quality import is_reliable
 from ppl.methods.diagnose.mixture_sampling import Proposal, density_of, missed
 from ppl.methods.diagnose.psis import Psis, psis
-from ppl.methods.nested.field_draws import TREND_POINTS, FieldDraws, field_draws, trends_of
+from ppl.methods.nested.field_draws import (
+    CENTRES_A_COORDINATE,
+    FEWEST_CENTRES,
+    FieldDraws,
+    field_draws,
+)
 from ppl.methods.nested.marginal import Marginal, Peak
 from ppl.methods.nested.outer import OUTER, fitted_to, overdispersed_batches, spread_of
 from ppl.methods.nested.student_ts import StudentTs
@@ -99,10 +104,10 @@ class WeightedPoints(NamedTuple):
 def given(marginal: Marginal, mixture: StudentTs, rng: np.random.Generator) -> FieldDraws:
     """The Gaussians of the field."""
     near = mixture.undefended
-    trends = trends_of(spread_of(near.draws(OUTER.draws, rng)))
-    points = near.draws(TREND_POINTS * trends.count, rng)
+    about = spread_of(near.draws(OUTER.draws, rng))
+    points = near.draws(FEWEST_CENTRES + CENTRES_A_COORDINATE * mixture.dim, rng)
     some = np.concatenate([marginal.centre[None], points])
-    return field_draws(marginal.inner, trends, some, marginal.start(some), rng)
+    return field_draws(marginal.inner, about, some, marginal.start(some), rng)
 
 
 class Round(NamedTuple):

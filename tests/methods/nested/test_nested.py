@@ -17,7 +17,7 @@ from ppl.methods.correct.draw_source import DrawSource
 from ppl.methods.diagnose.level import Level
 from ppl.methods.diagnose.psis import psis
 from ppl.methods.nested.field import FIELD_MODES, Fields
-from ppl.methods.nested.field_draws import field_draws, trends_of
+from ppl.methods.nested.field_draws import field_draws
 from ppl.methods.nested.marginal import Marginal, climb
 from ppl.methods.nested.modes import MODES
 from ppl.methods.nested.outer import spread_of
@@ -526,7 +526,7 @@ def given(target, outer):
     """The field, and draws of it."""
     fields, about = fields_of(target), spread_of(np.linspace(-2.0, 0.5, 40)[:, None])
     start = np.zeros((len(outer), len(fields.structure.latent)))
-    return fields, field_draws(fields, trends_of(about), outer, start, rng())
+    return fields, field_draws(fields, about, outer, start, rng())
 
 
 @pytest.mark.parametrize("width", [1, 4, 6])
@@ -704,7 +704,7 @@ class RareCounts(Target):
 @pytest.mark.parametrize("excess", [0.0, 20.0])
 @pytest.mark.parametrize("known", [200, 50, 10])
 def test_missing_draws_are_weighed_as_laplace_is_wrong_about_the_others(excess, known):
-    """Of draws by trends Laplace's approximation is not known."""
+    """Of some draws Laplace's approximation is not known."""
     log_p, n = np.where(np.arange(200) < 10, -np.inf, 0.0), 200
     rough = np.where(np.arange(n) < known, excess if known > 10 else 0.0, np.nan)
     found = WeightedPoints((np.zeros((n, 1)),), log_p, np.zeros(n), rough, np.zeros(n, bool), psis(log_p))
