@@ -1,8 +1,8 @@
 """Decisions by the importance ratios of a q: that the Gaussian at the start will do, or what else is done.
 
-Where draws are moved from q, nothing else. Otherwise mean-field is fitted again in coordinates of its own,
-for as long as it rises; full rank from there, where it did worse. Where draws are corrected q need not stay
-what was asked for: mean-field goes on to full rank, begun at the mean and covariance that were found.
+Where draws are moved from q, nothing else. Otherwise full rank is begun again from mean-field, where it did
+worse. Where draws are corrected q need not stay what was asked for: mean-field goes on to full rank, begun at
+the mean and covariance that were found.
 """
 
 from dataclasses import replace
@@ -19,7 +19,7 @@ from ppl.kernel.advi.families.family import Family
 from ppl.kernel.advi.families.full_rank import FullRank
 from ppl.kernel.advi.families.mean_field import MeanField
 from ppl.kernel.advi.gaussian import Gaussian
-from ppl.kernel.advi.outcome import Ending, Listener, Outcome, interrupted
+from ppl.kernel.advi.outcome import Ending, Outcome, interrupted
 from ppl.kernel.advi.parts import by_rows, draws_within
 from ppl.kernel.advi.target import Often, Target
 from ppl.methods.correct.correction import will_move
@@ -56,12 +56,6 @@ class UpgradeLimits(NamedTuple):
     evaluations: int = 30
     """Evaluations of the ELBO that a maximisation in d dimensions is taken to cost, on 4 d draws."""
 
-    least_rise: float = 1.0
-    """The least gain of a second maximisation of mean-field, in nats."""
-
-    most_maximisations: int = 4
-    """Maximisations of mean-field."""
-
     @property
     def most_dimensions(self) -> int:
         """Dimensions in which full rank is affordable."""
@@ -73,7 +67,6 @@ UPGRADE = UpgradeLimits()
 LOCAL = "Mean-field does not fit: the approximation is the Gaussian with the curvature where the fit began."
 FITS = "the Laplace approximation fits (k-hat {:.2f}), so no other family was tried"
 FULL_RANK = "Mean-field does not fit (k-hat {:.2f}): the family was upgraded to full rank."
-AGAIN = "Rescaled by its own sds, the mean-field ELBO rose by another {:.3g} nats."
 LOST = "The mean-field ELBO was {:.3g} nats higher, so the full-rank optimisation was restarted from there."
 
 
@@ -121,14 +114,10 @@ def upgrade(target: Target, start: Start, refined: Refined, context: Context) ->
 
 def _upgraded(target: Target, start: Start, refined: Refined, context: Context) -> Refined:
     corrects, rng, local = context.settings.corrects, context.streams.refine, None
-    best = _weigh(target, refined, rng)
+    best, of_mean_field = _weigh(target, refined, rng), isinstance(refined.family, MeanField)
     if best.weights.khat < UPGRADE.good_khat:
         return refined
-    if (
-        corrects
-        and isinstance(refined.family, MeanField)
-        and (local := _local(target, start, rng.spawn(1)[0]))
-    ):
+    if corrects and of_mean_field and (local := _local(target, start, rng.spawn(1)[0])):
         q = replace(local.q, outcome=refined.outcome, notes=(*refined.notes, LOCAL))
         local = local._replace(q=q)
         if local.weights.reliable and is_light(local.weights):  # its draws can be resampled
@@ -137,20 +126,12 @@ def _upgraded(target: Target, start: Start, refined: Refined, context: Context) 
         return local.q if local and local.weights.ess > best.weights.ess else refined
     if not refined.outcome.converged:  # as many draws as there may be did not do, and will be needed again
         target = target.view(Often(FIXED_DRAWS.most_gradients)) or target
-    if isinstance(refined.family, MeanField) and not best.weights.reliable:
-        start, best = _rescaled_again(target, start, best, rng.spawn(1)[0], context.listen)
-    fits = best.weights.khat < UPGRADE.good_khat
     if isinstance(refined.family, FullRank):
         best = _by_mean_field(target, start, best, context)
-    elif (
-        corrects
-        and isinstance(refined.family, MeanField)
-        and target.dim <= UPGRADE.most_dimensions
-        and not fits
-    ):
+    elif corrects and of_mean_field and target.dim <= UPGRADE.most_dimensions:
         note = FULL_RANK.format(best.weights.khat)
-        fuller = _full_rank(target, start, best.q, rng, context)
-        best = _weigh(target, replace(fuller, notes=(*best.q.notes, note)), rng)
+        fuller = _full_rank(target, start, refined, rng, context)
+        best = _weigh(target, replace(fuller, notes=(*refined.notes, note)), rng)
     if local and local.weights.ess > best.weights.ess:
         best = local
     return best.q
@@ -175,29 +156,6 @@ def _local(
         return None
 
 
-def _rescaled_again(
-    target: Target, start: Start, best: Weighed, rng: np.random.Generator, listen: Listener
-) -> tuple[Start, Weighed]:
-    """Mean-field in units of its own scales, which those at the start may be far from; and where it began.
-
-    In other units L-BFGS may end on a plateau, as where a scale of the model is so large or so small that the
-    rest hardly matters.
-    """
-    first = best.elbo
-    for _ in range(UPGRADE.most_maximisations):
-        family, params = best.q.family, best.q.params
-        scaled = Scaled(target, family.mean(params), family.scales(params))
-        higher = replace(_maximised(scaled, family, rng, listen=listen), notes=best.q.notes)
-        now = _weigh(target, higher, rng)
-        if not now.elbo > best.elbo + UPGRADE.least_rise:
-            break
-        start, best = Start(start.point, scaled, family, family.start(np.zeros(target.dim))), now
-    if best.elbo > first:
-        q = replace(best.q, notes=(*best.q.notes, AGAIN.format(best.elbo - first)))
-        best = best._replace(q=q)
-    return start, best
-
-
 def _by_mean_field(target: Target, start: Start, best: Weighed, context: Context) -> Weighed:
     """Full rank from a mean-field q, if that has a higher ELBO: it is a full-rank one, which was not found.
 
@@ -214,13 +172,12 @@ def _by_mean_field(target: Target, start: Start, best: Weighed, context: Context
     sds = guess.precisions**-0.5
     scaled, family = Scaled(target, guess.mean, sds), MeanField(target.dim, best.q.family.standard)
     narrow = _maximised(scaled, family, own, listen=listen, metric=guess.factor / sds[:, None])
-    start, higher = _rescaled_again(target, start, _weigh(target, narrow, own), own, listen)
+    higher = _weigh(target, narrow, own)
     gain = higher.elbo - best.elbo
     if not gain > 0:
         return best
     fuller = _full_rank(target, start, higher.q, own, context)
-    notes = (*best.q.notes, *higher.q.notes, LOST.format(gain))
-    return _weigh(target, replace(fuller, notes=notes), rng)
+    return _weigh(target, replace(fuller, notes=(*best.q.notes, LOST.format(gain))), rng)
 
 
 def _full_rank(
