@@ -8,21 +8,18 @@ import numpy as np
 from ppl.floats import Floats
 from ppl.methods.maximise.lockstep import Search
 from ppl.methods.maximise.quasi_newton import LimitedMemory, climb
-from ppl.methods.maximise.rules import UNTIL_STOPPED, SearchPoint, Stop
+from ppl.methods.maximise.rules import UNTIL_STOPPED, SearchPoint
 
 LBFGS_HISTORY = 20
 """Pairs of steps and gradients that L-BFGS keeps."""
 
 
 class Top(NamedTuple):
-    """Where an ascent ended (dim,), the log density there, the largest slope left, and whether it had more to
-    climb when its steps were spent.
-    """
+    """Where an ascent ended (dim,), the log density there, and the largest slope left."""
 
     u: Floats
     value: float
     slope: float
-    spent: bool
 
 
 def ascent(start: Floats, most_steps: int, slope: float) -> Search[Top | None]:
@@ -35,7 +32,7 @@ def ascent(start: Floats, most_steps: int, slope: float) -> Search[Top | None]:
     def see(step: SearchPoint) -> bool:
         nonlocal top
         left = float(np.abs(step.gradient).max(initial=0.0))
-        top = Top(step.u, step.value, left, left > slope and step.stop is Stop.ITERATIONS)
+        top = Top(step.u, step.value, left)
         return left <= slope
 
     yield from climb(start, rules, LimitedMemory(LBFGS_HISTORY), see, unit_start=True)

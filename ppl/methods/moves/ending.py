@@ -312,7 +312,7 @@ def until_stationary(
                 narrow = written and sampler.rejected > MOVES.many_rejected and not starts_right
                 fewest_moves = MOVES.moves_into_narrow if narrow else 0
                 left = fewest_moves - sampler.moves
-                if left > 0 and (count := chains_for(chains, least, left)) < chains.chains:
+                if left > 0 and not over and (count := chains_for(chains, least, left)) < chains.chains:
                     sampler.keep(count)
                     kept, entered = [], []
                     continue

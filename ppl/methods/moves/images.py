@@ -279,10 +279,9 @@ def are_beyond_valleys(target: Target, mean: Floats, each: Floats) -> NDArray[np
     """
     few, many = (np.linspace(0, 1, places) for places in (IMAGES.places_at_first, IMAGES.places_between))
     on_the_way = heights_on_ways(target, mean, each, few)
+    high = on_the_way[:, -1] > on_the_way[:, 0] - IMAGES.lower
     bends = np.nan_to_num(np.diff(on_the_way, 2, axis=1), nan=np.inf)
-    beyond: NDArray[np.bool_] = (on_the_way[:, -1] > on_the_way[:, 0] - IMAGES.lower) & (bends > 0).any(
-        axis=1
-    )
+    beyond: NDArray[np.bool_] = high & (bends > 0).any(axis=1)
     on_the_way = heights_on_ways(target, mean, each[beyond], many)
     ends = np.minimum(on_the_way[:, 0], on_the_way[:, -1])
     beyond[beyond] = np.nan_to_num(on_the_way, nan=-np.inf).min(axis=1) < ends - IMAGES.valley

@@ -188,9 +188,10 @@ def to_the_top(outer: Floats) -> Generator[Floats, Ascent, bool]:
         length = float(np.abs(step).max())
         if here.slope @ step < CLIMB.end**2 or radius < CLIMB.shortest:
             return True
-        there = yield outer + step * min(1.0, radius / length)
+        tried = outer + step * min(1.0, radius / length)
+        there = yield tried
         if there.value > here.value:
-            outer, here = outer + step * min(1.0, radius / length), there
+            outer, here = tried, there
             radius *= CLIMB.lengthening if radius < length else 1.0
         else:
             radius = CLIMB.shares[1] * min(radius, length)
