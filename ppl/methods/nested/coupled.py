@@ -8,19 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl.floats import Floats
-from ppl.methods.nested.banded import Factors, factors_of
+from ppl.methods.nested.banded import Factors
 
 
 class Coupled(NamedTuple):
     """P + w w' (n, k, k), of factors of P, a vector w (k,), P^-1 w (n, k) and 1 + w' P^-1 w (n,)."""
 
-    inner: "Factors | Coupled"
+    inner: "Factored"
     w: Floats
     solved: Floats
     ratio: Floats
 
     @staticmethod
-    def of(inner: "Factors | Coupled", w: Floats) -> "Coupled":
+    def of(inner: "Factored", w: Floats) -> "Coupled":
         solved = inner.solve(np.tile(w, (len(inner.as_given), 1)))
         return Coupled(inner, w, solved, 1 + solved @ w)
 
@@ -59,7 +59,9 @@ class Coupled(NamedTuple):
         return np.asarray(np.hypot(self.inner.lengths(x), x @ self.w))
 
 
-def coupled_factors(bands: Floats, couplings: Iterable[Floats]) -> Factors | Coupled:
-    """Those of symmetric matrices in lower bands (n, b + 1, k) plus w w' for each of the couplings w (k,)."""
-    factors: Factors | Coupled = factors_of(bands)
+Factored = Factors | Coupled
+
+
+def coupled(factors: Factored, couplings: Iterable[Floats]) -> Factored:
+    """Factors of matrices, plus w w' for each of the couplings w (k,)."""
     return reduce(Coupled.of, couplings, factors)

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from ppl.floats import Floats
 from ppl.kernel.advi.gaussian import LOG_2PI
 from ppl.kernel.advi.target import Inner, Shared, Target
-from ppl.methods.nested.banded import Factors
-from ppl.methods.nested.coupled import Coupled, coupled_factors
+from ppl.methods.nested.banded import factors_of
+from ppl.methods.nested.coupled import Factored, coupled
 from ppl.methods.nested.modes import MODES, Modes
 from ppl.methods.nested.sparse import Field, are_little_work
 from ppl.records import dataclass
@@ -155,13 +155,13 @@ class Fields:
         """Whether a Hessian takes many gradients."""
         return int(self.structure.colours.max()) >= FIELD_MODES.few_colours
 
-    def factors(self, outer: Floats, latent: Floats) -> Factors | Coupled:
+    def factors(self, outer: Floats, latent: Floats) -> Factored:
         """Factors of the precision matrices at values of the field."""
         return self.factored(self.precisions(outer, latent, self.gradients(outer, latent)))
 
-    def factored(self, bands: Floats) -> Factors | Coupled:
+    def factored(self, bands: Floats) -> Factored:
         """Those of bands (n, b + 1, k) and the couplings."""
-        return coupled_factors(bands, self.structure.couplings)
+        return coupled(factors_of(bands), self.structure.couplings)
 
     def parts(self, n: int) -> Iterator[slice]:
         """Outer points whose precision matrices are held at once."""
@@ -173,18 +173,20 @@ class Fields:
         """Numbers that are held for an outer point."""
         return (self.structure.bandwidth + 1) * len(self.structure.latent)
 
-    def modes(self, outer: Floats, start: Floats, near: float, least: Floats | None = None) -> Modes:
+    def modes(self, outer: Floats, start: Floats, near: float, least: Floats | float = -np.inf) -> Modes:
         """The modes at outer points (n, d), by Newton's method from a start (n, k).
 
         Those are given up that seem to have a log marginal below `least` (n,).
         """
-        least = np.full(len(outer), -np.inf) if least is None else least
-        parts = self.parts(len(outer))
+        parts, least = self.parts(len(outer)), np.broadcast_to(least, len(outer))
         parts_ = [self.modes_of_part(outer[k], start[k], near, least[k])[0] for k in parts]
         return Modes(*(np.concatenate(each) for each in zip(*parts_, strict=True)))
 
-    def modes_of_part(self, outer: Floats, start: Floats, near: float, least: Floats) -> tuple[Modes, Floats]:
+    def modes_of_part(
+        self, outer: Floats, start: Floats, near: float, least: Floats | float = -np.inf
+    ) -> tuple[Modes, Floats]:
         """The same at points that are few enough, and the last precisions (n, b + 1, k) on the way there."""
+        least = np.broadcast_to(least, len(outer))
         n, constant = len(outer), 0.5 * start.shape[1] * LOG_2PI
         bands = np.zeros((n, self.structure.bandwidth + 1, start.shape[1]))
         at, steps, shorter = start.copy(), np.zeros(start.shape), np.zeros(start.shape)
@@ -198,7 +200,7 @@ class Fields:
                 bands[some] = self.precisions(outer[some], at[some], slopes)
                 away[some] = 0.0
 
-        def newton(some: NDArray[np.intp], slopes: Floats) -> tuple[Factors | Coupled, Floats, Floats]:
+        def newton(some: NDArray[np.intp], slopes: Floats) -> tuple[Factored, Floats, Floats]:
             factors = self.factored(bands[some])
             step = factors.solve(slopes)
             return factors, step, (slopes * step).sum(axis=1)

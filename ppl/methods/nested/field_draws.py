@@ -23,8 +23,7 @@ from ppl.floats import Floats
 from ppl.kernel.advi.gaussian import LOG_2PI, Gaussian
 from ppl.kernel.advi.target import finite
 from ppl.methods.correct.resampling import effective_size
-from ppl.methods.nested.banded import Factors
-from ppl.methods.nested.coupled import Coupled
+from ppl.methods.nested.coupled import Factored
 from ppl.methods.nested.field import Fields
 from ppl.methods.nested.given import GivenDraws
 from ppl.methods.nested.interpolated import Interpolated
@@ -115,9 +114,7 @@ class FieldDraws:
                 value = self.fields.values(outer, tried)
                 yield tried, value, finite(value - log_normal + log_slopes)
 
-    def carry(
-        self, outer: Floats, at: Floats, factors: Factors | Coupled, y: Floats
-    ) -> tuple[Floats, Floats]:
+    def carry(self, outer: Floats, at: Floats, factors: Factored, y: Floats) -> tuple[Floats, Floats]:
         """The points (n, k) of y, and the log determinants (n,) of the derivative, nan where it may fold."""
         if self.thirds is None:
             return at + y, np.zeros(len(at))
@@ -129,11 +126,11 @@ class FieldDraws:
 
     def excess(self, outer: Floats, rng: np.random.Generator) -> float:
         """The mean relative variance of weights at one outer point, over such points (n, d)."""
-        modes, bands = self.modes_at(outer, np.full(len(outer), -np.inf))
+        modes, bands = self.modes_at(outer)
         weights = np.array([each for *_, each in self.weighted(outer, modes.at, bands, rng)])
         return float(np.mean([len(each) / effective_size(each) - 1 for each in weights.T]))
 
-    def modes_at(self, outer: Floats, least: Floats) -> tuple[Modes, Floats]:
+    def modes_at(self, outer: Floats, least: Floats | float = -np.inf) -> tuple[Modes, Floats]:
         """Modes at outer points (n, d), and precisions (n, b + 1, k) there."""
         start = self.between.weights(outer) @ self.modes
         return self.fields.modes_of_part(outer, start, MODES.about, least)
@@ -150,8 +147,8 @@ def field_draws(
         chosen = FieldDraws(fields, fields.between, fields.at)
         return replace(chosen, tries=tries_for(chosen.excess(outer[:MEASURED], rng)))
     modes = fields.modes(outer, start, MODES.near)
-    parts = fields.parts(len(outer))
-    traces = [third_derivatives(fields, outer[k], modes.at_rows(k)).traces for k in parts]
+    places = [(outer[k], modes.at[k]) for k in fields.parts(len(outer))]
+    traces = [third_derivatives(fields, *each, fields.factors(*each))[1] for each in places]
     thirds = fields.latent(np.concatenate(traces)) / 3
     complete = modes.found & np.isfinite(thirds).all(axis=1)
     between = Interpolation.between(outer[complete], about, FARTHEST_BETWEEN)

@@ -6,7 +6,7 @@ steps of Newton's method with that factor lead to the mode itself. The weights o
 target, whatever was interpolated.
 """
 
-from functools import cached_property, partial, reduce
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ppl.floats import Floats
 from ppl.kernel.advi.gaussian import Gaussian
 from ppl.methods.nested.banded import Factors, factors_of
-from ppl.methods.nested.coupled import Coupled
+from ppl.methods.nested.coupled import Factored, coupled
 from ppl.methods.nested.field import Fields
 from ppl.methods.nested.interpolation import Interpolation, lengths, standardised
 from ppl.methods.nested.marginal import Marginal, Peak
@@ -71,13 +71,14 @@ class Interpolated(Fields):
         """Lower bands (n, b + 1, k) of their Cholesky factors, of which the first is in logarithms."""
         return (self.between.weights(outer) @ self.factor).reshape(len(outer), -1, len(self.structure.latent))
 
-    def factored(self, bands: Floats) -> Factors | Coupled:
+    def factored(self, bands: Floats) -> Factored:
         """The factors by these."""
         own = np.concatenate([np.exp(bands[:, :1]), bands[:, 1:]], axis=1)
-        factors: Factors | Coupled = Factors(own, np.ones(len(own), dtype=bool))
-        return reduce(Coupled.of, self.structure.couplings, factors)
+        return coupled(Factors(own, np.ones(len(own), dtype=bool)), self.structure.couplings)
 
-    def modes_of_part(self, outer: Floats, start: Floats, near: float, least: Floats) -> tuple[Modes, Floats]:
+    def modes_of_part(
+        self, outer: Floats, start: Floats, near: float, least: Floats | float = -np.inf
+    ) -> tuple[Modes, Floats]:
         """As of a field, but a few steps lead near enough, for the precision is not that of the mode."""
         modes, bands = super().modes_of_part(outer, start, near, least)
         return modes._replace(found=np.isfinite(modes.values)), bands
@@ -91,7 +92,7 @@ class InterpolatedMarginal(Marginal):
         assert isinstance(self.inner, Interpolated)
         return self.inner.start(outer)
 
-    def log_densities(self, outer: Floats, least: Floats | None = None) -> Floats:
+    def log_densities(self, outer: Floats, least: Floats | float = -np.inf) -> Floats:
         """As of any marginal; -inf beyond where all is known."""
         assert isinstance(self.inner, Interpolated)
         densities = super().log_densities(outer, least)
@@ -146,7 +147,7 @@ def modes_and_factors(
     fields: Fields, outer: Floats, start: Floats
 ) -> tuple[Floats, Floats, NDArray[np.bool_]]:
     """Modes (n, k) and Cholesky factors (n, (b + 1) k), diagonals in logarithms, and which are found (n,)."""
-    modes, bands = fields.modes_of_part(outer, start, MODES.near, np.full(len(outer), -np.inf))
+    modes, bands = fields.modes_of_part(outer, start, MODES.near)
     lower = factors_of(bands)
     logs = np.concatenate([np.log(lower.bands[:, :1]), lower.bands[:, 1:]], axis=1)
     return modes.at, logs.reshape(len(outer), -1), modes.found & lower.as_given

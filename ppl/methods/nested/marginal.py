@@ -84,7 +84,7 @@ class Marginal:
     def dim(self) -> int:
         return len(self.centre)
 
-    def modes(self, outer: Floats, near: float = MODES.near, least: Floats | None = None) -> Modes:
+    def modes(self, outer: Floats, near: float = MODES.near, least: Floats | float = -np.inf) -> Modes:
         """At outer points (n, d); those are given up that seem to have a log density below `least` (n,)."""
         return self.inner.modes(outer, self.start(outer), near, least)
 
@@ -101,14 +101,10 @@ class Marginal:
     def log_density(self, outer: Floats) -> float:
         return float(self.modes(outer[None]).log_marginals[0])
 
-    def log_densities(self, outer: Floats, least: Floats | None = None) -> Floats:
+    def log_densities(self, outer: Floats, least: Floats | float = -np.inf) -> Floats:
         """By Laplace's approximation about modes at outer points (n, d), some at a time, (n,)."""
-
-        def of(k: slice) -> Floats:
-            lowest = None if least is None else least[k]
-            return self.modes(outer[k], MODES.about, lowest).log_marginals
-
-        return np.concatenate([of(k) for k in row_parts(len(outer), self.latent.size)])
+        parts, least = row_parts(len(outer), self.latent.size), np.broadcast_to(least, len(outer))
+        return np.concatenate([self.modes(outer[k], MODES.about, least[k]).log_marginals for k in parts])
 
 
 class Peak(NamedTuple):
@@ -151,15 +147,16 @@ def ascended(starts: Sequence[Marginal]) -> list[Marginal | None]:
     def seen(asked: Mapping[int, Floats]) -> list[Ascent]:
         numbers, outer = np.array(list(asked)), np.array(list(asked.values()))
         begin = [here[k].start(point[None]) for k, point in asked.items()]
-        modes = inner.modes(outer, np.concatenate(begin), MODES.near)
+        modes, bands = inner.modes_of_part(outer, np.concatenate(begin), MODES.near)
         values = modes.log_marginals
         slopes_, curvatures = np.zeros(outer.shape), np.zeros((*outer.shape, outer.shape[1]))
         if (rises := values > highest[numbers]).any():
-            centres, at = outer[rises], modes.at_rows(rises)
-            slopes_[rises] = slopes(inner, centres, at)
-            curvatures[rises], moves = profile(inner, centres, at.at)
+            at = outer[rises], modes.at[rises]
+            factors = inner.factored(bands[rises])
+            slopes_[rises] = slopes(inner, *at, factors)
+            curvatures[rises], moves = profile(inner, *at, factors)
             highest[numbers[rises]] = values[rises]
-            for k, *place in zip(numbers[rises].tolist(), centres, at.at, moves, strict=True):
+            for k, *place in zip(numbers[rises].tolist(), *at, moves, strict=True):
                 here[k] = Marginal(inner, *place)
         return list(map(Ascent, values.tolist(), slopes_, curvatures))
 
@@ -264,11 +261,12 @@ def differences(marginal: Marginal, directions: Floats) -> Seen | None:
     first, second = np.triu_indices(d, 1) if inner.is_costly else np.zeros((2, 0), dtype=np.intp)
     between = directions[first] + directions[second]
     points = marginal.centre + np.concatenate([np.zeros((1, d)), directions, -directions, between])
-    modes = marginal.modes(points)
     if inner.is_costly:
+        modes = marginal.modes(points)
         gradients = profile_slopes(inner, points, modes, directions)
     else:
-        gradients = slopes(inner, points, modes) @ directions.T
+        modes, bands = inner.modes_of_part(points, marginal.start(points), MODES.near)
+        gradients = slopes(inner, points, modes.at, inner.factored(bands)) @ directions.T
     if not (np.isfinite(modes.log_marginals).all() and np.isfinite(gradients).all()):
         return None
     ahead, behind = slice(1, d + 1), slice(d + 1, 2 * d + 1)

@@ -37,10 +37,6 @@ class Modes(NamedTuple):
     values: Floats
     found: NDArray[np.bool_]
 
-    def at_rows(self, rows: NDArray[np.bool_] | slice) -> "Modes":
-        """Those of some of the outer points."""
-        return Modes._make(each[rows] for each in self)
-
     @property
     def log_marginals(self) -> Floats:
         """The log density of the outer coordinates, (n,), by Laplace's approximation; -inf without modes."""

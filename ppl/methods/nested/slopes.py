@@ -6,12 +6,12 @@ others, P^-1 is a sum of few squares s s' as far as it counts, and the traces ar
 gradient along these. How the mode moves costs one more solution with P.
 """
 
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from collections.abc import Iterator
 
 import numpy as np
 
 from ppl.floats import Floats
+from ppl.methods.nested.coupled import Factored
 from ppl.methods.nested.field import Fields
 from ppl.methods.nested.modes import MODES, Modes
 from ppl.methods.nested.sparse import Field
@@ -24,13 +24,15 @@ MOVE = 1e-2
 """The step of the difference along the move of the mode, which is linear in it."""
 
 
-def slopes(inner: Fields, outer: Floats, modes: Modes) -> Floats:
-    """The gradients (n, d) of the log marginals at outer points (n, d) with their modes."""
+def slopes(inner: Fields, outer: Floats, at: Floats, factors: Factored) -> Floats:
+    """The gradients (n, d) of the log marginals at outer points (n, d) with the modes (n, k), by the factors
+    of precisions there.
+    """
     if inner.shared:
-        return by_differences(inner, outer, modes.at)
-    here, traces, times = third_derivatives(inner, outer, modes)
-    move = MOVE * times(inner.latent(traces))
-    ahead, behind = gradients_beside(inner, outer, modes.at, np.stack([move, -move]))
+        return by_differences(inner, outer, at)
+    here, traces = third_derivatives(inner, outer, at, factors)
+    move = MOVE * factors.solve(inner.latent(traces))
+    ahead, behind = gradients_beside(inner, outer, at, np.stack([move, -move]))
     return np.asarray((here + 0.5 * traces + (ahead - behind) / (4 * MOVE))[:, inner.structure.outer])
 
 
@@ -61,17 +63,12 @@ def profile_slopes(inner: Fields, outer: Floats, modes: Modes, directions: Float
     return np.asarray(slopes_ - np.concatenate([np.zeros_like(bend[:1]), bend, -bend]))
 
 
-class ProfileCurvature(NamedTuple):
+def profile(inner: Fields, outer: Floats, at: Floats, factors: Factored) -> tuple[Floats, Floats]:
     """Minus the Hessians (n, d, d) of the log density of the whole by outer coordinates, with the rest at its
     mode: those of the log marginal but for the determinant. And how modes move with each, (n, d, k).
+
+    They are at outer points (n, d) with the modes (n, k), by the factors of precisions there.
     """
-
-    curvatures: Floats
-    moves: Floats
-
-
-def profile(inner: Fields, outer: Floats, at: Floats) -> ProfileCurvature:
-    """That at outer points (n, d) with the modes `at` (n, k)."""
     n, d = outer.shape
     sizes = DIFFERENCE * np.maximum(np.abs(outer), 1.0)
     steps = sizes * np.eye(d)[:, None]
@@ -79,37 +76,24 @@ def profile(inner: Fields, outer: Floats, at: Floats) -> ProfileCurvature:
     gradients = inner.target.gradients_alone(inner.points(points, np.tile(at, (2 * d, 1))))
     ahead, behind = gradients.reshape(2, d, n, -1)
     changes = (behind - ahead) / (2 * sizes.T[..., None])
-    bands = inner.precisions(outer, at, inner.gradients(outer, at))
     crossed = changes[..., inner.structure.latent]
-    factors = inner.factored(np.tile(bands, (d, 1, 1)))
-    solved = factors.solve(crossed.reshape(d * n, -1)).reshape(crossed.shape)
+    solved = np.stack([factors.solve(each) for each in crossed])
     curvatures = changes[..., inner.structure.outer] - np.einsum("ink,jnk->inj", crossed, solved)
     both = curvatures.transpose(1, 0, 2), curvatures.transpose(1, 2, 0)
-    return ProfileCurvature((both[0] + both[1]) / 2, -solved.transpose(1, 0, 2))
+    return (both[0] + both[1]) / 2, -solved.transpose(1, 0, 2)
 
 
-class ThirdDerivatives(NamedTuple):
-    """At modes the gradient (n, dim) by all coordinates, and that of traces of P^-1 times the Hessian.
-
-    `times` multiplies vectors (n, ...) by P^-1.
+def third_derivatives(inner: Fields, outer: Floats, at: Floats, factors: Factored) -> tuple[Floats, Floats]:
+    """At outer points (n, d) and modes (n, k) the gradient (n, dim) by all coordinates, and that of traces of
+    P^-1 times the Hessian, by the factors of P; of a field with a density of its own at shared outer points
+    only by coordinates of the field.
     """
-
-    here: Floats
-    traces: Floats
-    times: Callable[[Floats], Floats]
-
-
-def third_derivatives(inner: Fields, outer: Floats, modes: Modes) -> ThirdDerivatives:
-    """Those that Laplace's approximation changes by with the mode, at outer points (n, d); of a field with a
-    density of its own at shared outer points only by coordinates of the field.
-    """
-    factors = inner.factors(outer, modes.at)
     signs, squares = map(np.array, zip(*by_colours(inner.structure, factors.inverses), strict=True))
     steps = DIFFERENCE * squares
-    each = gradients_beside(inner, outer, modes.at, np.concatenate([steps, -steps, 0 * steps[:1]]))
+    each = gradients_beside(inner, outer, at, np.concatenate([steps, -steps, 0 * steps[:1]]))
     (ahead, behind), here = each[:-1].reshape(2, *steps.shape[:2], -1), each[-1]
     traces = np.tensordot(signs, ahead + behind - 2 * here, axes=1) / DIFFERENCE**2
-    return ThirdDerivatives(here, traces, factors.solve)
+    return here, traces
 
 
 def gradients_beside(inner: Fields, outer: Floats, at: Floats, steps: Floats) -> Floats:

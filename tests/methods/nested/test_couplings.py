@@ -7,7 +7,7 @@ from scipy import stats
 import ppl
 from ppl.kernel.advi.target import Target
 from ppl.methods.nested.banded import factors_of
-from ppl.methods.nested.coupled import coupled_factors
+from ppl.methods.nested.coupled import coupled
 from ppl.methods.nested.field import Fields
 from ppl.methods.nested.modes import MODES
 from ppl.methods.nested.sparse import Field
@@ -107,7 +107,7 @@ def test_factors_beside_sums_are_those_of_the_whole_matrix(count):
     bands[:, 0], bands[:, 1, :-1] = np.diagonal(full, 0, 1, 2), np.diagonal(full, -1, 1, 2)
     whole, factors, x = (
         full + couplings.T @ couplings,
-        coupled_factors(bands, couplings),
+        coupled(factors_of(bands), couplings),
         rng().normal(size=(4, 9)),
     )
     np.testing.assert_allclose(factors.half_log_dets, np.linalg.slogdet(whole)[1] / 2)

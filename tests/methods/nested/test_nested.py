@@ -411,6 +411,12 @@ def test_the_marginal_of_normal_blocks_of_unequal_width_is_exact():
     np.testing.assert_allclose(found.log_marginals, stats.norm.logpdf(outer[:, 0]), rtol=1e-6)
 
 
+def with_factors(fields, outer, start):
+    """Modes and the factors of precisions there."""
+    modes, bands = fields.modes_of_part(outer, start, 1e-7)
+    return modes.at, fields.factored(bands)
+
+
 @pytest.mark.parametrize("target", [Counts(np.array([0.0, 3, 1, 0, 7, 2])), Pairs(12), Turned(3, 4)])
 def test_slopes_of_the_marginal_are_differences_of_laplaces(target):
     fields = fields_of(target)
@@ -420,7 +426,7 @@ def test_slopes_of_the_marginal_are_differences_of_laplaces(target):
     def log_marginal(point):
         return fields.modes(point[None], start, 1e-7).log_marginals[0]
 
-    found = slopes(fields, outer, fields.modes(outer, start, 1e-7))[0]
+    found = slopes(fields, outer, *with_factors(fields, outer, start))[0]
     np.testing.assert_allclose(found, numeric_gradient(log_marginal, outer[0], 1e-3), rtol=2e-4, atol=2e-4)
 
 
@@ -429,7 +435,7 @@ def test_the_profile_curves_and_its_modes_move_as_differences_say(target):
     fields = fields_of(target)
     outer = 0.2 * rng().normal(size=(2, len(fields.structure.outer)))
     start = np.zeros((2, len(fields.structure.latent)))
-    found = profile(fields, outer, fields.modes(outer, start, 1e-7).at)
+    found = profile(fields, outer, *with_factors(fields, outer, start))
 
     def mode(point):
         return fields.modes(point[None], start[:1], 1e-8)
