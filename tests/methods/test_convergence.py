@@ -8,7 +8,6 @@ from ppl.methods.diagnose.convergence import (
     mcse_mean,
     mcse_quantile,
     normal_scores,
-    rank_rhat,
     rhat,
 )
 
@@ -69,27 +68,19 @@ def test_rhat_tells_runs_that_differ():
     assert rhat(CASES["independent"]) < 1.01 < 1.3 < rhat(CASES["apart"])
 
 
-@pytest.mark.parametrize("name", ["independent", "correlated", "apart", "heavy"])
-def test_rhat_of_runs_is_the_rank_rhat_of_their_halves(name):
-    draws = CASES[name]
-    middle = draws.shape[1] // 2
-    assert rank_rhat(np.vstack([draws[:, :middle], draws[:, middle:]])) == rhat(draws)
-
-
-def test_rank_rhat_knows_place_and_width_but_no_units():
+def test_rhat_knows_place_and_width_but_no_units():
     one, two = np.random.default_rng(3).normal(size=(2, 2000))
-    assert rank_rhat(np.stack([one, two])) < 1.005
-    assert rank_rhat(np.stack([one, two + 0.3])) > 1.01
-    assert rank_rhat(np.stack([one, 1.5 * two])) > 1.01
+    assert rhat(np.stack([one, two])) < 1.005
+    assert rhat(np.stack([one, two + 0.3])) > 1.01
+    assert rhat(np.stack([one, 1.5 * two])) > 1.01
     # Ranks know neither units nor the outliers of a heavy tail; about the median the folded draws do.
     separate = np.stack([one, two + 0.3])
-    assert rank_rhat(1e6 * separate - 5) == pytest.approx(rank_rhat(separate))
-    assert rank_rhat(np.stack([one, np.where(two > 3, 1e9, two)])) < 1.005
+    assert rhat(1e6 * separate - 5) == pytest.approx(rhat(separate))
+    assert rhat(np.stack([one, np.where(two > 3, 1e9, two)])) < 1.005
 
 
-def test_rank_rhat_of_chains_that_stand_apart_has_no_bound_and_of_equal_draws_unknown():
-    assert rank_rhat(np.repeat([[0.0], [1.0]], 100, axis=1)) > 1e6
-    assert np.isnan(rank_rhat(np.ones((2, 100))))
+def test_rhat_of_chains_that_stand_apart_has_no_bound():
+    assert rhat(np.repeat([[0.0], [1.0]], 100, axis=1)) > 1e6
 
 
 @pytest.mark.parametrize("draws", [np.ones((2, 100)), np.ones((2, 3)), np.full((2, 50), np.nan)])

@@ -35,7 +35,9 @@ def agreement(draws: Floats) -> Floats:
     def figures() -> Floats:
         halves = _split(draws)
         ranks = _normal_ranks(halves)
-        return np.stack([_ess(ranks), _ess_tail(halves), _worse_rhat(halves, ranks)], axis=-1)
+        folded = _normal_ranks(np.abs(halves - np.median(halves, axis=(-2, -1), keepdims=True)))
+        worse_rhat = np.fmax(_basic_rhat(ranks), _basic_rhat(folded))
+        return np.stack([_ess(ranks), _ess_tail(halves), worse_rhat], axis=-1)
 
     return _where_usable(draws, figures, 3)
 
@@ -43,16 +45,6 @@ def agreement(draws: Floats) -> Floats:
 def rhat(draws: Floats) -> Floats:
     """Split R-hat, the worse of rank-normalised and folded (equation 15); nan for too few draws."""
     return agreement(draws)[..., 2]
-
-
-def rank_rhat(halves: Floats) -> Floats:
-    """The worse of rank-normalised and folded R-hat of chains (..., chains, draws), unsplit."""
-    return _worse_rhat(halves, _normal_ranks(halves))
-
-
-def _worse_rhat(halves: Floats, ranks: Floats) -> Floats:
-    folded = np.abs(halves - np.median(halves, axis=(-2, -1), keepdims=True))
-    return np.asarray(np.fmax(_basic_rhat(ranks), _basic_rhat(_normal_ranks(folded))))
 
 
 def _ess_tail(halves: Floats) -> Floats:
