@@ -12,6 +12,7 @@ import numpy as np
 from ppl.floats import Floats
 from ppl.kernel.advi.target import AtPoints, Forwarding, Target, View
 from ppl.methods.moves.sampler import Sampler
+from ppl.methods.moves.trajectories import chains_at
 from ppl.records import dataclass, replace
 
 
@@ -74,7 +75,8 @@ def conditional(
     own = GivenFirst(target, np.repeat(given, 2, axis=0))
     with np.errstate(all="ignore"):  # a trajectory too far overflows, and is rejected
         try:
-            sampler = Sampler.at(own, np.stack([first, second], axis=1).reshape(-1, own.dim), rng, of_pairs)
+            chains = chains_at(own, np.stack([first, second], axis=1).reshape(-1, own.dim))
+            sampler = Sampler(own, chains, rng, of_pairs)
             for _ in range(limits.tuning_rounds):
                 sampler.stage(limits.moves_a_round)
             start = difference(sampler.chains.u)

@@ -147,17 +147,6 @@ class Sampler:
         self.forget()
         self.learn(self.chains.u[None])
 
-    @classmethod
-    def at(
-        cls,
-        target: Target,
-        u: Floats,
-        rng: np.random.Generator,
-        residuals: Callable[[Floats], Floats] = all_of,
-    ) -> "Sampler":
-        """Chains at u (n, dim)."""
-        return cls(target, chains_at(target, u), rng, residuals)
-
     @property
     def state(self) -> Mapping[str, Any]:
         """What it goes on from, once its generator stands where it did."""

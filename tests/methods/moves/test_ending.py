@@ -10,6 +10,7 @@ from ppl.kernel.advi.target import Target
 from ppl.methods.moves.ending import MOVES, Moved, chains_for, free_stuck, is_in_vain, most_gradients, moved
 from ppl.methods.moves.mixing import Mixing, MoveStage, compare
 from ppl.methods.moves.sampler import Sampler
+from ppl.methods.moves.trajectories import chains_at
 
 
 def rng(seed=0):
@@ -262,7 +263,7 @@ def test_a_chain_that_a_steep_wall_holds_gives_its_place_to_another():
     wall = line((1.0, 0.0, 0.01))
     starts = 0.01 * rng().standard_normal((128, 1))
     starts[:2, 0] = 0.12, 0.18  # 72 and 162 nats below others
-    sampler = Sampler.at(wall, starts, rng())
+    sampler = Sampler(wall, chains_at(wall, starts), rng())
     free_stuck(sampler, starts - 1.0, 1)
     np.testing.assert_array_equal(sampler.chains.u[[0, *range(2, 128)]], starts[[0, *range(2, 128)]])
     assert abs(sampler.chains.u[1, 0]) < 0.18

@@ -20,6 +20,7 @@ from ppl.methods.moves.images import (
     put_back,
 )
 from ppl.methods.moves.sampler import Sampler
+from ppl.methods.moves.trajectories import chains_at
 from ppl.records import dataclass
 from ppl.run.posterior_target import PosteriorTarget
 
@@ -112,7 +113,7 @@ def test_one_image_has_all_of_the_mass_and_chains_are_put_back_into_it():
     scaled = Scaled(one, np.full(3, 0.5), np.full(3, 2.0))
     u = rng.choice([-2.0, 2.0], (64, 1)) * [1.0, 1.0, 0.0] + 0.1 * rng.normal(size=(64, 3))
     with np.errstate(over="ignore"):
-        positions = Sampler.at(scaled, scaled.to_v(u), rng).stage(3)
+        positions = Sampler(scaled, chains_at(scaled, scaled.to_v(u)), rng).stage(3)
     assert one.images.are_own(scaled.to_u(positions.u[-1])).all()
     np.testing.assert_allclose(
         positions.log_p, scaled.log_densities(positions.u.reshape(-1, 3)).reshape(3, 64)

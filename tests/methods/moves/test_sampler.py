@@ -7,6 +7,7 @@ from toy_targets import Gaussian as GaussianTarget
 
 from ppl.methods.moves import sampler
 from ppl.methods.moves.sampler import Sampler
+from ppl.methods.moves.trajectories import chains_at
 
 
 def test_what_chains_learn_does_not_bias_them():
@@ -14,7 +15,7 @@ def test_what_chains_learn_does_not_bias_them():
     target, means = Gammas(40), []
     for seed in range(10):
         rng = np.random.default_rng(seed)
-        chains = Sampler.at(target, np.log(rng.gamma(0.7, size=(24, 40))), rng)
+        chains = Sampler(target, chains_at(target, np.log(rng.gamma(0.7, size=(24, 40)))), rng)
         stages = [chains.stage(moves, 0.3) for moves in (4, 6, 9, 13)]
         means.append(np.concatenate([stage.log_p for stage in stages[1:]]).mean())
     exact = target.log_densities(np.log(np.random.default_rng(99).gamma(0.7, size=(20_000, 40))))
@@ -24,7 +25,8 @@ def test_what_chains_learn_does_not_bias_them():
 @pytest.mark.parametrize("chains", [2, 3, 4, 5])
 def test_few_chains_move(chains):
     rng = np.random.default_rng(1)
-    few = Sampler.at(GaussianTarget(np.zeros(2), np.eye(2)), rng.standard_normal((chains, 2)), rng)
+    target = GaussianTarget(np.zeros(2), np.eye(2))
+    few = Sampler(target, chains_at(target, rng.standard_normal((chains, 2))), rng)
     assert few.stage(20).u.std() == pytest.approx(1.0, abs=0.5)
 
 
@@ -33,7 +35,7 @@ def test_trajectories_that_are_rejected_make_steps_shorter(monkeypatch):
 
     def adapted(target, u, weight):
         monkeypatch.setattr(sampler, "SAMPLER", sampler.SAMPLER._replace(weight_of_rejected=weight))
-        chains = Sampler.at(target, u, np.random.default_rng(1))
+        chains = Sampler(target, chains_at(target, u), np.random.default_rng(1))
         for moves in (20, 20):
             chains.stage(moves, 0.3)
         return chains
@@ -54,7 +56,8 @@ def test_a_posterior_a_thousand_times_as_wide_in_some_directions_is_learnt_in_a_
     turn = np.linalg.qr(rng.standard_normal((60, 60)))[0]
     sds = np.where(np.arange(60) < 20, 1000.0, 1.0)
     target = GaussianTarget(np.zeros(60), turn * sds**2 @ turn.T)
-    chains = Sampler.at(target, (rng.standard_normal((128, 60)) * np.minimum(sds, 20)) @ turn.T, rng)
+    u = (rng.standard_normal((128, 60)) * np.minimum(sds, 20)) @ turn.T
+    chains = Sampler(target, chains_at(target, u), rng)
     for number, moves in enumerate((2, 2, 4, 4, 6, 9, 13)):
         chains.stage(moves, 0.7 / (1 + number / 4))
     precision = np.linalg.inv(target.covariance)
@@ -65,7 +68,7 @@ def test_a_posterior_a_thousand_times_as_wide_in_some_directions_is_learnt_in_a_
 
 def test_some_of_the_chains_go_on_where_they_were():
     target, rng = GaussianTarget(np.zeros(3), np.diag([1.0, 4.0, 9.0])), np.random.default_rng(1)
-    chains = Sampler.at(target, rng.standard_normal((600, 3)), rng)
+    chains = Sampler(target, chains_at(target, rng.standard_normal((600, 3))), rng)
     chains.stage(8)
     before = {tuple(u) for u in chains.chains.u}
     chains.keep(128)
