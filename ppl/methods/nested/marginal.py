@@ -21,16 +21,13 @@ class ClimbLimits(NamedTuple):
     most_steps: int = 60
     """Steps by the curvature of the profile. Where there is a mode it takes 40 at most."""
 
-    few: int = 4
-    """Coordinates up to which it takes none: differences of gradients are had by few points."""
-
     spread_starts: int = 64
     """Points beside the starts that are looked at for higher ones."""
 
     spread: float = 2.0
     """How far they are from these, in units."""
 
-    flat: float = 1.0
+    flat: float = 0.01
     """The least curvature of steps: with less, priors are flat."""
 
     end: float = 0.3
@@ -39,8 +36,8 @@ class ClimbLimits(NamedTuple):
     shortest: float = 1e-3
     """They end too where one that leads up would be shorter."""
 
-    most_newton: int = 20
-    """Steps of Newton's method. Where there is a mode it takes 6 at most, and more if that is far away."""
+    most_newton: int = 8
+    """Steps of Newton's method. Where there is a mode it takes 3."""
 
     first_difference: float = 0.1
     """The first step of differences."""
@@ -49,19 +46,21 @@ class ClimbLimits(NamedTuple):
     """Later ones, in sds of the curvature."""
 
     longest: float = 3.0
-    """The longest first step, in sds; a step that is taken whole lets the next be longer."""
+    """The longest step of it, in sds."""
 
     farthest: float = 5.0
-    """How far the first step may move a coordinate: where a scale is near 0 its density is flat."""
+    """How far the first step by the profile may move a coordinate: where a scale is near 0 its density is
+    flat.
+    """
 
     lengthening: float = 4.0
-    """By how much the next step may be longer."""
+    """By how much the next one may be longer where it was as long as it might be."""
 
     near: float = 0.1
     """The mode is found where the next step is shorter, in sds."""
 
-    shares: tuple[float, ...] = (1.0, 0.5, 0.2, 0.05)
-    """Shares of a step that are tried."""
+    shortening: float = 0.5
+    """The share of a step that is tried where it does not lead up."""
 
     same_peak: float = 1.0
     """Two modes nearer than this are one, in sds."""
@@ -137,11 +136,9 @@ def climb(start: Marginal) -> Peak | None:
 
 
 def ascended(starts: Sequence[Marginal]) -> list[Marginal | None]:
-    """From each start most of the way, in lockstep, where a step of `newton` takes many gradients; modes of
-    the rest are looked for from the last ones. None where it does not end, as in a funnel.
+    """From each start most of the way, in lockstep; modes of the rest are looked for from the last ones. None
+    where it does not end, as in a funnel.
     """
-    if all(start.dim <= CLIMB.few for start in starts):
-        return list(starts)
     inner, here, highest = starts[0].inner, list(starts), np.full(len(starts), -np.inf)
 
     def seen(asked: Mapping[int, Floats]) -> list[Ascent]:
@@ -161,7 +158,7 @@ def ascended(starts: Sequence[Marginal]) -> list[Marginal | None]:
         return list(map(Ascent, values.tolist(), slopes_, curvatures))
 
     ends = dict(answered_together(seen, [to_the_top(start.centre) for start in starts]))
-    return [start if ends[k] else None for k, start in enumerate(here)]
+    return [start if ends[k] and highest[k] > -np.inf else None for k, start in enumerate(here)]
 
 
 class Ascent(NamedTuple):
@@ -191,7 +188,7 @@ def to_the_top(outer: Floats) -> Generator[Floats, Ascent, bool]:
             outer, here = tried, there
             radius *= CLIMB.lengthening if radius < length else 1.0
         else:
-            radius = CLIMB.shares[1] * min(radius, length)
+            radius = CLIMB.shortening * min(radius, length)
     return False
 
 
@@ -199,50 +196,29 @@ def newton(marginal: Marginal, known: Peak | None = None) -> Peak | None:
     """To the mode by Newton's method, or the `known` one once that is near; None where there is none.
 
     Steps are measured in directions (d, d), first those of the coordinates, then ones in which the curvature
-    is about the same in all.
+    is about the same in all. One that does not lead up is shortened.
     """
-    d, centre = marginal.dim, marginal.modes(marginal.centre[None])
-    if not centre.found.all():
-        return None
-    marginal = replace(marginal, latent=centre.at[0])
-    directions, longest, farthest = CLIMB.first_difference * np.eye(d), CLIMB.longest, CLIMB.farthest
+    d, highest = marginal.dim, -np.inf
+    directions, step = CLIMB.first_difference * np.eye(d), np.zeros(d)
     for _ in range(CLIMB.most_newton):
-        if known and known.is_near(marginal.centre):
+        there = marginal.centre + step
+        if known and known.is_near(there):
             return known
-        seen = differences(marginal, directions)
-        if seen is None:
-            directions = 0.3 * directions
-            if np.abs(directions).max() < 1e-4:
-                return None
+        seen = differences(replace(marginal, centre=there, latent=marginal.start(there[None])[0]), directions)
+        if seen is None or seen.value < highest:
+            directions, step = CLIMB.shortening * directions, CLIMB.shortening * step
             continue
-        marginal = seen.marginal
+        marginal, highest = seen.marginal, seen.value
         units = 1 / np.sqrt(np.maximum(np.abs(np.diag(seen.curvature)), 1e-6))
         precision, repaired = made_positive(-seen.curvature * np.outer(units, units))
         factor = Gaussian.with_precision(np.zeros(d), precision, units).factor
         half, wide = factor.T @ seen.slope, directions.T @ factor
         length = float(np.sqrt(half @ half))
-        peak = Peak(marginal, Gaussian.with_covariance(marginal.centre, wide @ wide.T))
         if length < CLIMB.near and not repaired:
-            return peak
-        step = wide @ half * min(1.0, longest / length)
-        step *= min(1.0, farthest / np.abs(step).max())
-        tried = marginal.centre + np.array(CLIMB.shares)[:, None] * step
-        for some in (slice(0, 1), slice(1, None)):  # a whole step is mostly good
-            modes = marginal.modes(tried[some])
-            best = some.start + int(np.argmax(modes.log_marginals))
-            if higher := modes.log_marginals.max() > seen.value:
-                break
-        if not higher:
-            if length < 1:
-                return None if repaired else peak
-            directions = 0.3 * directions
-            longest, farthest = CLIMB.shares[-1] * min(longest, length), CLIMB.shares[-1] * farthest
-            continue
-        marginal = replace(marginal, centre=tried[best], latent=modes.at[best - some.start], slope=None)
+            return Peak(marginal, Gaussian.with_covariance(marginal.centre, wide @ wide.T))
+        step = wide @ half * min(1.0, CLIMB.longest / length)
         steps = np.maximum(1.0, CLIMB.difference * np.abs(wide).max(axis=0))
         directions = (wide * CLIMB.difference / steps).T
-        share = CLIMB.lengthening if best == 0 else CLIMB.shares[best]
-        longest, farthest = max(CLIMB.longest, longest * share), max(CLIMB.farthest, farthest * share)
     return None
 
 
