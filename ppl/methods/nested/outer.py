@@ -46,6 +46,9 @@ class OuterLimits(NamedTuple):
     least_power: float = 0.02
     """How much they are shrunk at most."""
 
+    equal_share: float = 0.01
+    """The share of weights that all draws have alike: where few count, there are no moments without."""
+
     degrees: int = 10
     """The degrees of freedom of one Student's t, or one for each coordinate if these are more.
 
@@ -123,20 +126,5 @@ def fitted_to(u: Floats, weights: Psis) -> StudentTs:
     while effective_size(power * log_weights) < OUTER.fewest_effective and power > OUTER.least_power:
         power *= OUTER.flattening
     flat = power * log_weights
-    flat -= log_sum_exp(flat)
-    return one_over(Gaussian.with_covariance(*shrunk_moments(u, np.exp(flat))))
-
-
-def shrunk_moments(u: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """Mean (d,) and covariance (d, d) of weighted draws, shrunk towards a multiple of that without weights.
-
-    This by as much as the few draws that count are unsure of it (Ledoit and Wolf 2004, section 3).
-    """
-    mean, factor = weights @ u, spread_of(u).factor
-    x = np.linalg.solve(factor, (u - mean).T).T
-    covariance = (x * weights[:, None]).T @ x
-    target = np.trace(covariance) / len(mean) * np.eye(len(mean))
-    off, norm = ((covariance - target) ** 2).sum(), (covariance**2).sum()
-    squares = (x**2).sum(axis=1) ** 2 - 2 * ((x @ covariance) * x).sum(axis=1) + norm
-    share = min(1.0, float(weights**2 @ squares / off))
-    return mean, factor @ (share * target + (1 - share) * covariance) @ factor.T
+    few, all_of = np.exp(flat - log_sum_exp(flat)), OUTER.equal_share / len(u)
+    return one_over(Gaussian.with_covariance(*moments(u, (1 - OUTER.equal_share) * few + all_of)))

@@ -10,7 +10,7 @@ from ppl.kernel.advi.target import Target
 from ppl.methods.correct.draw_source import DrawSource
 from ppl.methods.nested.field import Fields
 from ppl.methods.nested.marginal import Marginal, climb
-from ppl.methods.nested.outer import one_over, shrunk_moments
+from ppl.methods.nested.outer import one_over
 from ppl.methods.nested.structure import structure_of
 from ppl.methods.nested.weighted_draws import drawn, given
 from ppl.methods.recipes import fields, fit
@@ -157,25 +157,6 @@ def test_auto_integrates_the_groups_out(columns, groups):
     np.testing.assert_allclose((draws.mean(axis=0) - mean) / sd, 0.0, atol=0.1)
     np.testing.assert_allclose(draws.std(axis=0) / sd, 1.0, atol=0.07)
     assert result.final_elbo == pytest.approx(evidence, abs=5 * result.final_elbo_se + 1e-3)
-
-
-def test_the_covariance_of_few_draws_is_shrunk_towards_that_without_weights():
-    u = np.random.default_rng(4).multivariate_normal(np.zeros(20), SPREAD, size=4000)
-    few, many = np.zeros((2, len(u)))
-    few[:60], many[:] = 1 / 60, 1 / len(u)
-    mean, shrunk = shrunk_moments(u, few)
-    np.testing.assert_allclose(mean, u[:60].mean(axis=0), atol=1e-12)
-    assert divergence(shrunk) < 0.25 * divergence(np.cov(u[:60].T))
-    assert divergence(shrunk_moments(u, many)[1]) < 0.06
-
-
-SPREAD = np.diag(np.linspace(0.1, 3, 20)) + 0.5
-
-
-def divergence(covariance):
-    """Kullback and Leibler's, from the normal with SPREAD to that with this covariance."""
-    ratio = np.linalg.solve(covariance, SPREAD)
-    return 0.5 * (np.trace(ratio) - len(SPREAD) - np.linalg.slogdet(ratio)[1])
 
 
 @pytest.mark.rotate
