@@ -21,12 +21,6 @@ class ClimbLimits(NamedTuple):
     most_steps: int = 60
     """Steps by the curvature of the profile. Where there is a mode it takes 40 at most."""
 
-    spread_starts: int = 64
-    """Points beside the starts that are looked at for higher ones."""
-
-    spread: float = 2.0
-    """How far they are from these, in units."""
-
     flat: float = 0.01
     """The least curvature of steps: with less, priors are flat."""
 
@@ -116,17 +110,6 @@ class Peak(NamedTuple):
         """Whether a point (d,) is so near that a climb from there ends here."""
         off = self.gaussian.whitening @ (outer - self.marginal.centre)
         return float(np.sqrt(off @ off)) <= CLIMB.same_peak
-
-
-def highest_of(starts: Sequence[Marginal], rng: np.random.Generator) -> list[Marginal]:
-    """As many starts, the highest of these and of points about them: a length scale may be far from all."""
-    shape = (CLIMB.spread_starts, starts[0].dim)
-    centres = np.array([start.centre for start in starts])
-    beside = rng.choice(centres, shape[0]) + CLIMB.spread * rng.standard_normal(shape)
-    outer = np.concatenate([centres, beside])
-    heights = starts[0].log_densities(outer)
-    order = np.argsort(-heights, kind="stable")[: len(starts)]
-    return [replace(starts[0], centre=outer[k]) for k in order]
 
 
 def climb(start: Marginal) -> Peak | None:

@@ -30,10 +30,10 @@ from ppl.methods.moves.images import Images, OneImage, images_of, near_images
 from ppl.methods.nested.field import Fields
 from ppl.methods.nested.field_coordinates import FieldCoordinates, coordinates_of, has_coordinates
 from ppl.methods.nested.interpolated import interpolated, interpolated_again, interpolated_at
-from ppl.methods.nested.marginal import Marginal, Peak, climb, highest_of
+from ppl.methods.nested.marginal import Marginal, Peak, climb
 from ppl.methods.nested.modes_beside import BESIDE, has_other_modes, highest
 from ppl.methods.nested.outer import OUTER, mixture_over, one_over
-from ppl.methods.nested.sparse import Field, are_little_work
+from ppl.methods.nested.sparse import Field
 from ppl.methods.nested.student_ts import StudentTs, moments
 from ppl.methods.nested.weighted_draws import WeightedPoints, drawn, given
 from ppl.methods.numerics.log_sums import log_sum_exp
@@ -180,8 +180,6 @@ def field_fit(
     tell(0)
     inner = Fields(target, structure)
     marginals = [Marginal(inner, start[structure.outer], inner.latent(start[None])[0]) for start in starts]
-    if structure.is_complete and len(marginals) > 1 and are_little_work(target.dim, target.width):
-        marginals = highest_of(marginals, rng)
     tried = marginals if structure.is_complete else marginals[:1]  # chains alone mix ill in such a field
     at, first = next(((k, peak) for k, each in enumerate(tried) if (peak := climb(each))), (0, None))
     if first is None:
