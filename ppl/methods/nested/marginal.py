@@ -119,8 +119,8 @@ def climb(start: Marginal) -> Peak | None:
 
 
 def ascended(starts: Sequence[Marginal]) -> list[Marginal | None]:
-    """From each start most of the way, in lockstep; modes of the rest are looked for from the last ones. None
-    where it does not end, as in a funnel.
+    """From each start, one at least, most of the way, in lockstep; modes of the rest are looked for from the
+    last ones. None where it does not end, as in a funnel.
     """
     inner, here, highest = starts[0].inner, list(starts), np.full(len(starts), -np.inf)
 

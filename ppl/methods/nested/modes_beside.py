@@ -43,14 +43,13 @@ def highest(peak: Peak, starts: list[Marginal]) -> Peak | None:
     """The highest mode of the outer coordinates that climbs from elsewhere end at; None where another has
     mass, too.
     """
-    climbs, top = 0, peak
-    height = peak.marginal.log_density(peak.marginal.centre)
-    together = [[start] for start in starts] if peak.marginal.inner.is_costly else [starts]
+    top, height = peak, peak.marginal.log_density(peak.marginal.centre)
+    costly = peak.marginal.inner.is_costly
+    together = [[start] for start in starts] if costly or not starts else [starts]
     for near in filter(None, chain.from_iterable(map(ascended, together))):
         other = None if top.is_near(near.centre) else newton(near, top)
-        climbs += other is not None
         if other is None or top.is_near(other.marginal.centre):
-            if climbs and near.inner.is_costly:
+            if costly:
                 break
             continue
         above = other.marginal.log_density(other.marginal.centre) - height

@@ -20,6 +20,7 @@ from ppl.methods.nested.field import FIELD_MODES, Fields
 from ppl.methods.nested.field_draws import field_draws
 from ppl.methods.nested.marginal import Marginal, climb
 from ppl.methods.nested.modes import MODES
+from ppl.methods.nested.modes_beside import highest
 from ppl.methods.nested.outer import spread_of
 from ppl.methods.nested.slopes import profile, slopes
 from ppl.methods.nested.structure import structure_of
@@ -272,6 +273,12 @@ def test_a_mode_a_thousand_units_away_is_climbed_to():
         for each in (target, Scaled(target, -off, np.ones(target.dim)))
     )
     np.testing.assert_allclose(far.marginal.centre, here.marginal.centre + off[:2], atol=0.3)
+
+
+def test_the_mode_of_one_start_is_the_highest():
+    start = Marginal(fields_of(Groups(Y)), np.zeros(2), np.zeros(8))
+    peak = climb(start)
+    assert highest(peak, []) is highest(peak, [start]) is peak
 
 
 @dataclass(frozen=True)
