@@ -87,8 +87,11 @@ class LogDensity:
     """What an earlier fit knows, in place of the prior; then the data are those of new rows."""
     notes: tuple[str, ...] = ()
     """What became of columns and rows of the data."""
+    whole: "LogDensity | None" = None
+    """The posterior of all rows of data, of one that has each different row once; see `distinct_rows`."""
     targets: dict[Any, Any] = field(init=False, default_factory=dict)
-    """Targets, once made: by Jacobian, device and fast compilation, or by rows and device."""
+    """Targets, once made: by Jacobian, device and fast compilation, or by rows and device; and the posterior
+    by its distinct rows."""
     log_joints: dict[tuple[bool, bool], LogJoint | UpdatedJoint] = field(init=False, default_factory=dict)
     eliminations: "dict[str, LogDensity]" = field(init=False, default_factory=dict)
     """Posteriors in which another thing becomes of the discrete parameters, by elimination."""
@@ -420,6 +423,8 @@ class LogDensity:
             >>> posterior.explain(np.zeros(10))
             ''
         """
+        if self.whole is not None:
+            return self.whole.explain(u)
         if self.model.compilation.sharded:
             return "Run with all rows in one process to find the statement at fault."
         from ppl.density.explaining import explained

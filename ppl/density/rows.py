@@ -20,9 +20,10 @@ from ppl.errors import InferenceError
 from ppl.floats import Floats
 from ppl.kernel.advi.target import OfRows, Target, View
 from ppl.kernel.density.layout import Data, Rows
+from ppl.kernel.ir.rows import row_sizes
 from ppl.optimise.forms import ARRAYS, Form, rest_of, rows_of, rows_on_sides
 from ppl.optimise.passes.one_side import Sides, sides_of
-from ppl.optimise.passes.split_rows import RowSplit, row_sizes, split_rows
+from ppl.optimise.passes.split_rows import RowSplit, split_rows
 from ppl.records import dataclass, replace
 from ppl.source import Span
 
@@ -267,9 +268,11 @@ def whole_rows(posterior: LogDensity, rows: str) -> ByRows:
     return ByRows(posterior, split_rows(posterior.model.program(ARRAYS), rows))
 
 
-def why_not(batches: ByRows, rng: np.random.Generator) -> str | None:
-    """Why the row terms do not add up over rows; None when they do, tried at random points and cuts."""
-    size, everything = batches.split.size, some_rows(batches, rng)
+def why_not(batches: ByRows, rng: np.random.Generator, rows: Rows | None = None) -> str | None:
+    """Why the row terms do not add up over rows, these or some; None when they do, tried at random points and
+    cuts.
+    """
+    size, everything = batches.split.size, some_rows(batches, rng) if rows is None else rows
     if batches.split.terms and len(everything) < 2:
         return f"By `{size}`: with one row, it is unknown whether the terms of the target add up over rows."
     if not batches.split.terms:

@@ -5,12 +5,13 @@ from itertools import zip_longest
 
 from ppl.kernel.ir import nodes as ir
 from ppl.kernel.ir.printer import expr
+from ppl.kernel.ir.rows import row_sizes
 from ppl.kernel.ir.walk import walk
 from ppl.optimise.draw_by_draw import DrawByDraw
 from ppl.optimise.forms import ARRAYS, LOOPS, VALUES
 from ppl.optimise.passes.draws_axis import lifted_density
 from ppl.optimise.passes.draws_variables import lifted_variables
-from ppl.optimise.passes.split_rows import RowSplit, row_sizes, split_rows
+from ppl.optimise.passes.split_rows import RowSplit, split_rows
 from ppl.optimise.passes.vectorise_loops import Note, vectorised
 from ppl.source import Span
 

@@ -7,6 +7,7 @@ from time import perf_counter
 from typing import NamedTuple
 
 from ppl.density.completions import sentences
+from ppl.density.distinct_rows import by_distinct_rows
 from ppl.density.log_density import LogDensity
 from ppl.errors import InferenceError
 from ppl.kernel.advi.context import Streams
@@ -87,7 +88,7 @@ def sample_chains(
         whole = PosteriorTarget(posterior)
         refuse_improper(posterior.problem, whole, PosteriorTarget(posterior, jacobian=False))
         refuse_nan_data(posterior.numbers, whole)
-        target = for_sampler(whole, settings)
+        target = for_sampler(PosteriorTarget(by_distinct_rows(posterior)), settings)
         chains = settings.num_chains
         inits = starts_for(posterior, settings.init, chains) if init is None else [init] * chains
         backend = "autograd" if isinstance(target, PosteriorTarget) else "jax"

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from functools import cache, partial
 
+from ppl.density.distinct_rows import by_distinct_rows
 from ppl.density.log_density import LogDensity
 from ppl.errors import InferenceError
 from ppl.kernel.advi.outcome import Listener, Phase, Progress
@@ -38,7 +39,7 @@ def target_of(posterior: LogDensity, settings: Settings) -> Target:
         return sharded(posterior, settings, jacobian)
     if settings.minibatch is not None:
         return rows_on_backend(posterior, settings)
-    return on_backend(PosteriorTarget(posterior, jacobian), settings)
+    return on_backend(PosteriorTarget(by_distinct_rows(posterior), jacobian), settings)
 
 
 def whole_and_plain(posterior: LogDensity, settings: Settings) -> tuple[Target, Target]:

@@ -58,6 +58,8 @@ class Toy:
     earlier: None = None
     notes: tuple = ()
     labels: Labels = NO_LABELS
+    on_disk: tuple = ()
+    targets: dict = field(default_factory=dict)
 
     @property
     def source(self):

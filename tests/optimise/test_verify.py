@@ -14,10 +14,10 @@ from laws.verifier.verify import Malformed, verify
 
 from ppl.kernel.ir import nodes as ir
 from ppl.kernel.ir.nodes import Program
+from ppl.kernel.ir.rows import row_sizes
 from ppl.model import Model
 from ppl.optimise.draw_by_draw import DrawByDraw
 from ppl.optimise.forms import FORMS, VALUES, rest_of, rows_of
-from ppl.optimise.passes.split_rows import row_sizes
 from ppl.optimise.passes.table import Pass
 from ppl.source import SourceText
 from ppl.types import REAL, OverAxes, array_of

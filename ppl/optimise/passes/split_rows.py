@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence, Set
 from typing import Any
 
 from ppl.kernel.ir import nodes as ir
+from ppl.kernel.ir.rows import Axes, row_axes
 from ppl.kernel.ir.walk import assigned_names, backward_slice, used_names, walk, walk_statements, with_parts
 from ppl.kernel.language.walk import closure
 from ppl.records import dataclass, replace
@@ -18,9 +19,6 @@ from ppl.source import Span
 from ppl.types import INT, entry, rank
 
 EFFECTS = (ir.Increment, ir.CallVoid, ir.Message, ir.TargetSoFar)
-
-
-Axes = tuple[tuple[str, int], ...]
 
 
 @dataclass(frozen=True)
@@ -44,21 +42,6 @@ class RowSplit:
     sums: tuple[Span, ...]
 
 
-def row_sizes(p: ir.Program) -> list[str]:
-    """Names of sizes that data have along an axis, in order of declaration."""
-    known = (*p.data, *p.transformed_data_names)
-    return list(dict.fromkeys(a.name for d in known for a in (*d.dims, *d.sizes) if isinstance(a, ir.Var)))
-
-
-def row_axes(declared: Iterable[ir.Declared], size: str) -> Axes:
-    """The variables that have the size, each with the first such axis."""
-    by_row = []
-    for d in declared:
-        axes = [k for k, a in enumerate((*d.dims, *d.sizes)) if isinstance(a, ir.Var) and a.name == size]
-        by_row += [(d.name, axes[0])] if axes else []
-    return tuple(by_row)
-
-
 def row_terms(p: ir.Program, size: str) -> ir.Program:
     """Only the terms of the target that depend on rows are kept, for any subset of rows."""
     return split_rows(p, size).rows
@@ -77,7 +60,7 @@ def split_rows(p: ir.Program, size: str) -> RowSplit:
     named = {name for name, _ in (*data, *parameters)}
     touched = depends_on(body, named | counted_by(body, size))
     rows, rest = (pick(body, touched, of_rows) for of_rows in (True, False))
-    total = f"{size}_total__"
+    total = total_of(size)
     common = replace(p.without_generated, transformed_parameters=(), transformed_parameter_names=())
     cut = tuple(with_total(s, size, total) for s in backward_slice(rows, (), has_effect))
     return RowSplit(
@@ -85,13 +68,18 @@ def split_rows(p: ir.Program, size: str) -> RowSplit:
         total,
         data,
         parameters,
-        rows=replace(common, model=cut, row_axes=parameters, extra_data=(total,)),
+        rows=replace(common, model=cut, row_axes=parameters, extra_data=(*p.extra_data, total)),
         rest=replace(common, model=backward_slice(rest, (), has_effect)),
         terms=places(rows),
         rest_terms=places(rest),
         named=named_rows(cut, dict((*data, *parameters))),
         sums=sums(body),
     )
+
+
+def total_of(size: str) -> str:
+    """The name of the full value of a size that counts the rows at hand."""
+    return f"{size}_total__"
 
 
 def sums(body: Sequence[ir.Stmt]) -> tuple[Span, ...]:
@@ -130,7 +118,7 @@ def with_total(node: Any, size: str, total: str) -> Any:
     match node:
         case ir.Var(name=name) if name == size:
             return ir.Var(total, node.type)
-        case ir.Declare():
+        case ir.Declare() | ir.CheckDeclared():
             return node
         case ir.Assign(value=value):
             return replace(node, value=inside(value))
@@ -160,8 +148,23 @@ def counted_by(body: Sequence[ir.Stmt], size: str) -> set[str]:
         name
         for s in walk(tuple(body))
         if isinstance(s, ir.Declare | ir.Assign | ir.For) and counts(s, size)
-        for name in assigned_names((s,))
+        for name in left_by(s)
     }
+
+
+def left_by(s: ir.Stmt) -> set[str]:
+    """Variables that a statement sets, but for those of a loop, which end with it."""
+    inside = {name for n in walk_statements(s) for name in of_loop(n)} if isinstance(s, ir.Loop) else set()
+    return assigned_names((s,)) - inside
+
+
+def of_loop(s: ir.Stmt) -> tuple[str, ...]:
+    """The variable that a statement in a loop declares, or counts by."""
+    match s:
+        case ir.For(variable=name) | ir.Declare(name=name) | ir.Assign(name=name, declares=True):
+            return (name,)
+        case _:
+            return ()
 
 
 def counts(s: ir.Stmt, size: str) -> bool:
@@ -194,7 +197,7 @@ def flows_in(
             case ir.Profile():
                 yield from flows_in(s.body, condition)
             case _:
-                yield condition | used_names(s), assigned_names((s,))
+                yield condition | used_names(s), left_by(s)
 
 
 def pick(body: Sequence[ir.Stmt], touched: set[str], of_rows: bool, within: bool = False) -> ir.Stmts:

@@ -16,7 +16,7 @@ from laws.passes import NONE
 
 import ppl
 from ppl.errors import PPLError
-from ppl.optimise.passes.split_rows import row_sizes
+from ppl.kernel.ir.rows import row_sizes
 from ppl.posterior import Posterior
 from ppl.records import dataclass
 

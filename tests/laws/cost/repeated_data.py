@@ -14,7 +14,7 @@ from ppl.density.compiled_program import CompiledProgram
 from ppl.kernel.density.layout import Data
 from ppl.kernel.density.reading import leaves
 from ppl.kernel.ir import nodes as ir
-from ppl.optimise.passes.split_rows import row_sizes
+from ppl.kernel.ir.rows import row_sizes
 from ppl.records import dataclass
 from ppl.types import INT, core
 
