@@ -58,6 +58,10 @@ def posterior_of(model: str, before: str = EFFECTS, data: dict[str, Any] = SURVE
            for (n in 1:N) { int j = g[n]; y[n] ~ bernoulli_logit(a[j]); }
            for (j in 1:3) a[j] ~ normal(b, s);""",
         "vector[N] eta = twice(N, g, a); y ~ bernoulli_logit(eta);",
+        "y ~ bernoulli_logit_glm([sex', 2 * sex']', b, [b, s]');",
+        "target += poisson_log_glm_lpmf(t[:, 1] | [sex']', a[g], [s]');",
+        "t[:, 1] ~ neg_binomial_2_log_glm([sex']', b, [s]', s); sex ~ normal_id_glm([sex']', b, [s]', s);",
+        "t[:, 1] ~ binomial_logit_glm(2, [sex']', a[g], [s]');",
         'profile("rows") { y ~ bernoulli_logit(b); }',
     ],
 )

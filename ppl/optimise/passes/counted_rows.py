@@ -4,21 +4,32 @@ Rows are as in split_rows.py. Where many are alike, as answers to a survey, the 
 each, the size made smaller, and the number of rows that each stands for beside.
 """
 
-from collections.abc import Set
+from collections.abc import Mapping, Set
 from typing import Any, NamedTuple
 
 from ppl.kernel.ir import nodes as ir
+from ppl.kernel.ir.lower_expr import library_apply
 from ppl.kernel.ir.rows import row_axes
 from ppl.kernel.ir.walk import Fresh, binary, fresh_names, used_names, with_parts
 from ppl.optimise.passes.inline import inline_calls
 from ppl.optimise.passes.split_rows import counted_by, depends_on, has_effect, total_of, with_total
 from ppl.records import replace
-from ppl.types import INT, REAL, VECTOR, indexed_type, rank
+from ppl.types import INT, MATRIX, REAL, VECTOR, indexed_type, rank
 
 
 def counts_of(size: str) -> str:
     """The name of how often rows that a size counts occur."""
     return f"{size}_counts__"
+
+
+GLMS: Mapping[str, tuple[str, int]] = {
+    "normal_id_glm_lpdf": ("normal_lpdf", 1),
+    "bernoulli_logit_glm_lpmf": ("bernoulli_logit_lpmf", 1),
+    "poisson_log_glm_lpmf": ("poisson_log_lpmf", 1),
+    "neg_binomial_2_log_glm_lpmf": ("neg_binomial_2_log_lpmf", 1),
+    "binomial_logit_glm_lpmf": ("binomial_logit_lpmf", 2),
+}
+"""Densities of generalised linear models by name: that of their family, and which argument is x."""
 
 
 class NotCounted(Exception):
@@ -69,8 +80,10 @@ class RowsOf(NamedTuple):
                 return (replace(s, then=then, otherwise=otherwise),)
             case ir.Profile(body=body):
                 return (replace(s, body=self.with_counts(body)),)
-            case ir.Increment(value=ir.Apply() as sum_) if sums_entries(sum_):
-                return self.by_entry(s, sum_)
+            case ir.Increment(value=ir.Apply() as sum_):
+                sum_ = by_predictor(sum_)
+                if sums_entries(sum_):
+                    return self.by_entry(s, sum_)
         raise NotCounted
 
     def by_entry(self, s: ir.Increment, sum_: ir.Apply) -> ir.Stmts:
@@ -98,6 +111,18 @@ class RowsOf(NamedTuple):
         if has_effect(node):
             raise NotCounted
         return node
+
+
+def by_predictor(call: ir.Apply) -> ir.Apply:
+    """The density of a generalised linear model as that of its family with the linear predictor."""
+    family, k = GLMS.get(call.callee.name, ("", 0))
+    if not family or call.args[k].type != MATRIX:
+        return call
+    before, (x, alpha, beta), after = call.args[:k], call.args[k : k + 3], call.args[k + 3 :]
+    eta = library_apply("add", [alpha, library_apply("multiply", [x, beta], VECTOR)], VECTOR)
+    own = library_apply(family, [*before, eta, *after], REAL)
+    known = call.data_if
+    return replace(own, data_if=known and (*known[:k], known[k + 2], *known[k + 3 :]))
 
 
 def sums_entries(call: ir.Apply) -> bool:
