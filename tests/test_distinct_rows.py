@@ -118,6 +118,14 @@ def test_rows_of_two_sizes() -> None:
     np.testing.assert_allclose(rows.log_densities(u), posterior.log_densities(u), rtol=1e-12)
 
 
+def test_rows_that_are_tuples_stay_as_they_are() -> None:
+    """Of a number and a vector, which no array holds."""
+    program = "data { int N; array[N] tuple(int, vector[2]) z; } parameters { real a; } model {"
+    model = compile_model(f"{program} for (n in 1:N) z[n].1 ~ poisson_log(a + z[n].2[1]); }}")
+    posterior = model.condition({"N": N, "z": [{"1": n % 3, "2": [0.0, 1.0]} for n in range(N)]})
+    assert by_distinct_rows(posterior) is posterior
+
+
 def test_few_rows_are_not_told_apart() -> None:
     few = {name: value if isinstance(value, int) else value[:60] for name, value in SURVEY.items()}
     posterior = posterior_of(f"{PRIOR} y ~ bernoulli_logit(b);", data={**few, "N": 60})

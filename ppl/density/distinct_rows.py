@@ -70,16 +70,17 @@ def by_rows_of(posterior: LogDensity, size: str) -> LogDensity | None:
 def distinct_rows(posterior: LogDensity, size: str) -> tuple[Rows, Floats] | None:
     """The rows (n,) that `size` counts and are different, and how often data have each (n,).
 
-    None where they are too many, or others than data have an entry a row.
+    None where they are too many, others than data have an entry a row, or a row of data is a tuple.
     """
     program, n = posterior.model.lowered, int(posterior.d.of(size))
     read = used_names(program.log_density)
     data = row_axes((*program.data, *program.transformed_data_names), size)
-    arrays = [np.moveaxis(posterior.d.of(name), axis, -1) for name, axis in data if name in read]
-    if size in used_names(program.parameters) or sum(x.size for x in arrays) < DISTINCT.numbers:
+    values = [(posterior.d.of(name), axis) for name, axis in data if name in read]
+    of_data = size not in used_names(program.parameters) and all(isinstance(x, np.ndarray) for x, _ in values)
+    if not of_data or sum(x.size for x, _ in values) < DISTINCT.numbers:
         return None
     codes = np.zeros(n, dtype=np.intp)
-    for column in chain.from_iterable(x.reshape(-1, n) for x in arrays):
+    for column in chain.from_iterable(np.moveaxis(x, axis, -1).reshape(-1, n) for x, axis in values):
         _, own = np.unique(column, return_inverse=True)
         _, rows, codes, counts = np.unique(codes * n + own, True, True, True)
         if len(rows) > DISTINCT.share * n:
