@@ -291,6 +291,17 @@ def test_some_of_many_costly_draws_are_moved_and_the_others_kept(monkeypatch):
         assert (after.moved.chains if after.moved else 0) == chains
 
 
+@pytest.mark.parametrize(("sds", "made"), [(0.0, RESAMPLED), (1.0, MOVED)])
+def test_costly_draws_are_kept_only_where_moves_do_not_lead_away_from_them(monkeypatch, sds, made):
+    """Two moves lead from all of them to the target: the stages that follow are alike."""
+    target, scale = GaussianTarget(np.zeros(60), np.diag(np.geomspace(1, 900, 60))), np.geomspace(1, 30, 60)
+    monkeypatch.setattr(type(target), "width", 2**27 // (64 * 128), raising=False)
+    u = scale * (rng().standard_normal((1000, 60)) + sds)
+    after = moved_on(target, Corrected(u, target.log_densities(u), RESAMPLED), rng())
+    assert after.made is made and np.array_equal(after.u, u) is (made is RESAMPLED)
+    assert np.abs(after.u.mean(axis=0) / scale).max() < 0.2
+
+
 def test_without_a_gaussian_or_draws_or_gradients_to_spare_the_pool_is_all_there_is(carried):
     q, weighted = proposals(1.1)
     assert correct(correlated(3), Settings(), None, weighted, rng()).made is OF_Q

@@ -295,7 +295,7 @@ def moved_on(
         return drawn
     except KeyboardInterrupt:
         return replace(drawn, interrupted=True)
-    changed = moves.total_moves > MOVES.shortest or not reliable
+    changed = moves.total_moves > MOVES.shortest or not moves.stationary or not reliable
     enough = not drawn.pool and moves.mixing.fewest_effective >= MOVES.fewest_effective
     if chains < n and not changed and not enough:
         tails = drawn.tails if drawn.pool else extremes(scaled, moves.u, moves.chains)[0]

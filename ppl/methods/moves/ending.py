@@ -270,10 +270,14 @@ def until_stationary(
 ) -> Moved:
     """The chains of a sampler moved on, with the arguments of `moved`; at most through these stages.
 
-    A stuck chain gives its place to another of its group, of so many; of 0 groups, to none.
+    A stuck chain gives its place to another of its group, of so many; of 0 groups, to none. Chains that
+    check draws are compared with these too: what changes fast has changed before the stages that are.
     """
+    u, log_p = sampler.chains.u[None], sampler.chains.log_p[None]
+    start = MoveStage(u, log_p, nearest(u, centres))
     kept, entered = list[MoveStage](), list[bool]()  # whether its moves were those that enter necks
     straight_at_first = starts_right or sampler.necks is not None
+    written = effective >= MOVES.fewest_effective  # fewer are to check draws by weights
     first, enough_after, fewest_moves, more = 0, 0, 0, inf
     if (left := journal.recall(RECORDED, sampler.rng)) is not None:
         first, kept, entered = left.stages, [*left.kept], [*left.entered]
@@ -304,9 +308,10 @@ def until_stationary(
             if len(own) < 2:
                 continue
             chains = _moved(joined(own[:-1]), stage, sampler, centres, spent)
+            if not written and sampler.moves == MOVES.shortest:
+                chains = replace(chains, mixing=chains.mixing.since(start, joined(own)))
             worth, least = chains.mixing.fewest_effective, needed(effective, chains)
             enough = chains.stationary and worth >= least
-            written = effective >= MOVES.fewest_effective  # fewer are to check draws by weights
             if enough and not enough_after:
                 enough_after = sampler.moves
                 narrow = written and sampler.rejected > MOVES.many_rejected and not starts_right
@@ -347,7 +352,11 @@ def chains_for(moved: Moved, effective: float, moves: int) -> int:
 
 
 def needed(effective: float, moved: Moved) -> float:
-    """The independent draws with which chains end that should be worth so many."""
+    """The independent draws with which chains end that should be worth so many; those that are written in the
+    place of draws that changed, which few would check, are worth `fewest_effective`.
+    """
+    if moved.total_moves > MOVES.shortest:
+        effective = max(effective, MOVES.fewest_effective)
     if moved.total_moves < MOVES.many_moves or effective > MOVES.effective:
         return effective
     return min(effective, max(MOVES.fewest_effective, effective / 2))

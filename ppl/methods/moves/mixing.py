@@ -5,7 +5,7 @@ which tells a drift between stages from noise, and how many independent draws th
 Hoffman, Sountsov, Riou-Durand, Vehtari and Gelman 2024, "Nested R-hat", Bayesian Analysis).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -26,6 +26,8 @@ TAIL_SDS = 9.7
 """How far a quantile of a normal at `TAIL_MASS` moves, in sds, by the share of the draws beyond it."""
 SQUARE_SDS = 0.5
 """How far an sd moves, in sds, by the mean of the square."""
+RANKS_A_SD = 0.28
+"""How far the mean rank of a normal moves, as a share of the draws, where its mean moves by an sd."""
 SIZES = np.array([1.0, SQUARE_SDS, TAIL_SDS, TAIL_SDS])[:, None]
 """The units, in sds, of a coordinate, its square and its tails."""
 MOST_RANKED = 4096
@@ -67,6 +69,10 @@ class Mixing(NamedTuple):
     drift_of_log_p: float
     sd_errors: Floats = np.zeros(0)
 
+    def since(self, start: MoveStage, after: MoveStage) -> "Mixing":
+        """With the drift from where chains start, where that is larger."""
+        return self._replace(drift=np.maximum(self.drift, drift_from(start.u, after.u)))
+
     @property
     def largest_drift(self) -> float:
         return max(float(self.drift.max(initial=0.0)), self.drift_of_log_p)
@@ -83,14 +89,39 @@ def compare(before: MoveStage, after: MoveStage) -> Mixing:
     """
     dim = before.u.shape[-1]
     looks = 4 * dim + 1
-    width = max(1, NUMBERS_COMPARED // (before.log_p.size + after.log_p.size))
     mode, first = np.concatenate([before.mode, after.mode]), len(before.u)
-    columns = (slice(k, k + width) for k in range(0, dim, width))
-    both = (within_modes(np.concatenate([before.u[..., k], after.u[..., k]]), mode) for k in columns)
+    both = (within_modes(each, mode) for each in some_columns(before.u, after.u))
     parts = [_compared(each, first, looks) for each in both]
     drift, apart, effective, errors = (np.concatenate(each) for each in zip(*parts, strict=True))
     drift_of_log_p = _drift_of_log_p(before.log_p, after.log_p, standard_errors_by_chance(looks))
     return Mixing(drift, apart, effective, drift_of_log_p, errors)
+
+
+def some_columns(before: Floats, after: Floats) -> Iterator[Floats]:
+    """Positions of both (moves, chains, dim) in as many coordinates at once as memory is for."""
+    dim = before.shape[-1]
+    width = max(1, NUMBERS_COMPARED * dim // (before.size + after.size))
+    for k in range(0, dim, width):
+        yield np.concatenate([before[..., k : k + width], after[..., k : k + width]])
+
+
+def drift_from(start: Floats, after: Floats) -> Floats:
+    """The drift (dim,) from one position of each chain (1, chains, dim) to others (moves, chains, dim).
+
+    It is that of ranks and of their distances from the middle one, which are close to normal in the mean of
+    few positions, as numbers in a tail are not.
+    """
+    most = standard_errors_by_chance(2 * start.shape[-1])
+
+    def drift(both: Floats) -> Floats:
+        columns = both.reshape(-1, both.shape[-1])
+        ranks = columns.argsort(axis=0).argsort(axis=0).reshape(both.shape) / len(columns) - 0.5
+        each = np.array([ranks, np.abs(ranks)])
+        change = each[:, 1:].mean(axis=1) - each[:, 0]
+        clear = beyond_noise(change.mean(axis=1), change.var(axis=1) / change.shape[1], most)
+        return np.asarray(clear.max(axis=0) / RANKS_A_SD)
+
+    return np.concatenate([drift(both) for both in some_columns(start, after)])
 
 
 def about_modes(u: Floats, mode: NDArray[np.intp]) -> Floats:

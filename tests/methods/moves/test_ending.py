@@ -8,7 +8,7 @@ from toy_targets import Gaussian as GaussianTarget
 
 from ppl.kernel.advi.target import Target
 from ppl.methods.moves.ending import MOVES, Moved, chains_for, free_stuck, is_in_vain, most_gradients, moved
-from ppl.methods.moves.mixing import Mixing, MoveStage, compare
+from ppl.methods.moves.mixing import Mixing, MoveStage, compare, drift_from
 from ppl.methods.moves.sampler import Sampler
 from ppl.methods.moves.trajectories import chains_at
 
@@ -119,6 +119,17 @@ def test_chains_from_two_starts_that_do_not_agree_are_told():
     assert found.apart[0] == 0 and found.apart[1] == pytest.approx(0.55, abs=0.1)
 
 
+@pytest.mark.parametrize("heavy", [False, True])
+def test_starts_elsewhere_or_less_wide_are_seen_and_others_are_not(heavy):
+    u = ar1(0.5, 7, 128, 40, 5)
+    u[0, :, 0] += 0.7
+    u[0, :, 1] *= 0.5
+    if heavy:
+        u = np.sinh(2 * u)
+    drift = drift_from(u[:1], u[1:])
+    assert drift[0] > 0.1 and drift[1] > 0.1 and not drift[2:].any()
+
+
 def test_of_many_statistics_none_seems_to_drift_by_chance():
     alarms = 0
     for seed in range(20):
@@ -165,6 +176,17 @@ def test_a_support_with_an_edge_is_kept():
 def test_draws_of_the_target_end_after_the_first_stages():
     found = chains_of(GaussianTarget(np.zeros(3), np.eye(3)), rng().standard_normal((1000, 3)), effective=800)
     assert found.total_moves == MOVES.shortest == 8 and found.stationary
+
+
+def test_chains_that_check_draws_and_change_are_worth_those_that_take_their_place():
+    """50 independent draws would do for a check; once it fails, it is these that are written."""
+    sds = np.geomspace(1, 30, 60)
+    target, draws = GaussianTarget(np.zeros(60), np.diag(sds**2)), sds * rng().standard_normal((128, 60))
+    right = chains_of(target, draws, effective=50, starts_right=True)
+    assert right.total_moves == MOVES.shortest and right.mixing.fewest_effective < MOVES.fewest_effective
+    wrong = chains_of(target, draws + sds, effective=50, starts_right=True)
+    assert wrong.stationary and wrong.total_moves > MOVES.shortest
+    assert wrong.mixing.fewest_effective >= MOVES.fewest_effective
 
 
 @pytest.mark.parametrize("starts_right", [True, False])
