@@ -7,6 +7,7 @@ from laws.passes import lowered, only, posterior, reference
 import ppl
 from ppl.kernel.ir import nodes as ir
 from ppl.kernel.ir.walk import walk
+from ppl.optimise.forms import GRADIENT
 from ppl.optimise.passes.privatise import privatise
 from ppl.optimise.passes.table import PASSES
 
@@ -38,6 +39,16 @@ def test_an_output_stays_where_it_is_declared(block, filled):
     assert len(values) == len(names) == 4
     np.testing.assert_allclose(dict(zip(names, values, strict=True))["sum"], 6.0)
     np.testing.assert_allclose(values, [0.5, 1.5, 2.5, 6.0])
+
+
+def test_scratch_of_the_model_block_is_no_output_where_generated_quantities_have_its_name():
+    """The same w is an output of one block and of the other a local: its loop is a sum of arrays."""
+    text = f"parameters {{ real x; }} model {{ {FILLED} target += sum; }} generated quantities {{ {FILLED} }}"
+    posterior = ppl.compile_model(text).condition()
+    model = GRADIENT.of(posterior.model.lowered).model
+    assert not any(isinstance(n, ir.For | ir.Scan) for n in walk(model))
+    assert posterior.log_density([0.5]) == pytest.approx(6.0)
+    np.testing.assert_allclose(posterior.param_constrain([0.5], include_gq=True), [0.5, 1.5, 2.5, 6.0])
 
 
 def test_an_output_of_transformed_data_is_read_by_later_blocks():

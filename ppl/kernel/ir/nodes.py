@@ -5,7 +5,7 @@ type `T over n`, where n names the index set of the loop, and with an axis of th
 No flag of a node repeats it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, Union
 
 from ppl.records import dataclass, field, replace
@@ -437,6 +437,7 @@ Loop = For | While
 Stmt = Union[Setter, Increment, CallVoid, Loop, Scan, If, Profile, Return, Jump, Message, CheckDeclared]
 Stmts = tuple[Stmt, ...]
 Change = Callable[[Stmts], Stmts]
+BlockChange = Callable[..., Stmts]
 
 # --- Program -------------------------------------------------------------------------------------
 
@@ -523,12 +524,6 @@ class Program:
         return {d.name: d.type for d in declared}
 
     @property
-    def output_names(self) -> frozenset[str]:
-        """The variables that blocks declare for those after them, parameters aside."""
-        outputs = (self.transformed_data_names, self.transformed_parameter_names, self.generated_names)
-        return frozenset(d.name for names in outputs for d in names)
-
-    @property
     def without_generated(self) -> "Program":
         """The program without generated quantities."""
         return replace(self, generated_quantities=(), generated_names=())
@@ -543,9 +538,21 @@ class Program:
         variables, model = change(p.transformed_parameters), change(p.model)
         return replace(p, transformed_parameters=variables, model=model)
 
-    def with_bodies(self, change: Change, function: Change, data: bool = False) -> "Program":
-        """The program with its blocks changed, transformed data if `data`, and each body of a function."""
+    def with_bodies(self, change: BlockChange, function: Change, data: bool = False) -> "Program":
+        """The program with its blocks changed, transformed data if `data`, and each body of a function.
+
+        A change is also told what the block declares for those after it: these `outputs` stay.
+        """
+
+        def changed(body: Stmts, declared: Sequence[Declared] = ()) -> Stmts:
+            return change(body, outputs=frozenset(d.name for d in declared))
+
         p = self.with_functions(function)
-        p = replace(p, transformed_data=change(p.transformed_data)) if data else p
-        p = p.with_density(change)
-        return replace(p, generated_quantities=change(p.generated_quantities))
+        if data:
+            p = replace(p, transformed_data=changed(p.transformed_data, p.transformed_data_names))
+        return replace(
+            p,
+            transformed_parameters=changed(p.transformed_parameters, p.transformed_parameter_names),
+            model=changed(p.model),
+            generated_quantities=changed(p.generated_quantities, p.generated_names),
+        )

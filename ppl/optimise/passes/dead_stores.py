@@ -60,8 +60,7 @@ def eliminate_dead_stores(p: ir.Program) -> ir.Program:
     """Variables that are set as a whole before they are read are not initialised."""
     shared = (*p.transformed_data, *p.transformed_parameters, *p.model, *p.generated_quantities)
     sizes = frozenset(d.name for d in p.data if is_bounded_below(d)) - assigned_names(shared)
-    outputs = {d.name for d in (*p.transformed_parameter_names, *p.generated_names)}
-    left = partial(without_dead_stores, sizes=sizes | counts(shared, sizes), outputs=frozenset(outputs))
+    left = partial(without_dead_stores, sizes=sizes | counts(shared, sizes))
     return p.with_bodies(left, lambda body: without_dead_stores(body, counts(body, frozenset())))
 
 

@@ -34,8 +34,8 @@ FILLS = (rep_vector, rep_array)
 def privatise(p: ir.Program) -> ir.Program:
     """A variable that every iteration sets before reading it is declared inside the loop."""
     fresh = fresh_names("_own")
-    inside = partial(pushed, outputs=p.output_names, fresh=fresh)
-    return p.with_bodies(inside, partial(pushed, outputs=frozenset(), fresh=fresh), data=True)
+    inside = partial(pushed, fresh=fresh)
+    return p.with_bodies(inside, partial(inside, outputs=frozenset()), data=True)
 
 
 def pushed(body: Sequence[ir.Stmt], outputs: frozenset[str], fresh: Fresh) -> ir.Stmts:

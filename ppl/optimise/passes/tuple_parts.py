@@ -20,7 +20,7 @@ Parts = dict[str, tuple[ir.Var, ...]]
 def tuple_parts(p: ir.Program) -> ir.Program:
     """A local tuple, or array of tuples, that is set and read by items becomes one variable per item."""
     inside = partial(in_parts, fresh=fresh_names("_item"))
-    return p.with_bodies(partial(inside, outputs=p.output_names), inside, data=True)
+    return p.with_bodies(inside, inside, data=True)
 
 
 def in_parts(body: Sequence[ir.Stmt], fresh: Fresh, outputs: frozenset[str] = frozenset()) -> ir.Stmts:

@@ -24,7 +24,13 @@ def whole_arrays(p: ir.Program) -> ir.Program:
 
     It reads the index sets that loops have become.
     """
-    return p.with_bodies(Definitions.of_program(p).filled, lambda body: Definitions.of(body).filled(body))
+    before, variables = (p.transformed_data, p.transformed_parameters), (*p.data, *p.parameters)
+
+    def filled(body: ir.Stmts, outputs: frozenset[str]) -> ir.Stmts:
+        blocks = before if body in before else (*before, body)
+        return Definitions.of(sum(blocks, ()), variables).filled(body)
+
+    return p.with_bodies(filled, lambda body: Definitions.of(body).filled(body))
 
 
 @dataclass(frozen=True)
@@ -39,12 +45,6 @@ class Definitions:
     inputs: frozenset[str] = frozenset()
     whole: list[ir.Stmt] = field(default_factory=list)
     """The assignments that set what was declared before them."""
-
-    @classmethod
-    def of_program(cls, p: ir.Program) -> "Definitions":
-        """Of all of it but the bodies of its functions."""
-        body = (*p.transformed_data, *p.transformed_parameters, *p.model, *p.generated_quantities)
-        return cls.of(body, (*p.data, *p.parameters))
 
     @classmethod
     def of(cls, body: Sequence[ir.Stmt], variables: Sequence[ir.Declared] = ()) -> "Definitions":
