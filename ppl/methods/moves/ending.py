@@ -59,9 +59,10 @@ class EndingLimits(NamedTuple):
     patience: float = 2.0
     """How many times as many moves as would do are made where an sd is not known well."""
 
-    many_rejected: float = 0.04
-    """The share of trajectories as good as sure to be rejected above which there are narrow regions, which
-    chains enter so slowly that the change from stage to stage is within its noise."""
+    most_uneven: float = 0.03
+    """By how much more than by chance the number of rejected trajectories varies over chains, a move, where
+    there are narrow regions: beside them chains are rejected again and again, and enter so slowly that the
+    change from stage to stage is within its noise. Noise in 128 chains is about 0.01."""
 
     moves_into_narrow: int = 100
     """Moves that chains make at least where there are such regions, unless they begin there."""
@@ -314,7 +315,7 @@ def until_stationary(
             enough = chains.stationary and worth >= least
             if enough and not enough_after:
                 enough_after = sampler.moves
-                narrow = written and sampler.rejected > MOVES.many_rejected and not starts_right
+                narrow = written and uneven(sampler.rejected, moves) > MOVES.most_uneven and not starts_right
                 fewest_moves = MOVES.moves_into_narrow if narrow else 0
                 left = fewest_moves - sampler.moves
                 if left > 0 and not over and (count := chains_for(chains, least, left)) < chains.chains:
@@ -343,6 +344,14 @@ def is_in_vain(moved: Moved, step: float, effective: float, most: int) -> bool:
     moves = moved.moves * least / max(moved.mixing.fewest_effective, 1.0)
     gradients = moves * moved.gradients / moved.total_moves
     return moved.total_moves >= MOVES.many_moves and gradients > MOVES.in_vain * most
+
+
+def uneven(rejected: Floats, moves: int) -> float:
+    """The variance over chains of how many of so many moves were rejected, given the share of each (chains,),
+    less that of rejections by chance, a move.
+    """
+    share = rejected.mean()
+    return float(moves * rejected.var() - share * (1 - share))
 
 
 def chains_for(moved: Moved, effective: float, moves: int) -> int:

@@ -114,8 +114,8 @@ class Sampler:
     of the last two stages, of which `recent` are those of the last; it has made `straight_moves` there. To
     `known` factors, of the last stage that was long enough, the next metric is shrunk. It
     `looked` for their `necks` after so many gradients. Of the trajectories of the last stage the share
-    `rejected` were as good as sure to be, and the share `divergent` diverged with a shorter step too. `last`
-    is the last move.
+    `rejected` (chains,) of each chain were as good as sure to be, and the share `divergent` of all diverged
+    with a shorter step too. `last` is the last move.
     """
 
     target: Target
@@ -132,7 +132,7 @@ class Sampler:
     metric: Metric = field(init=False)
     known: tuple[Floats, Floats] = field(init=False)
     last: Move = field(init=False)
-    rejected: float = 0.0
+    rejected: Floats = field(default_factory=lambda: np.zeros(0))
     divergent: float = 0.0
     gradients: int = 0
     moves: int = 0
@@ -167,13 +167,13 @@ class Sampler:
         every = 1 + moves * chains.u.size // SAMPLER.most_stored
         mean = SAMPLER.first_trajectory if self.moves < self.first_moves else SAMPLER.trajectory
         u, log_p = list[Floats](), list[Floats]()
-        self.rejected = self.divergent = 0.0
+        self.rejected, self.divergent = np.zeros(len(chains.u)), 0.0
         for number in range(1, moves + 1):
             length = mean * self.rng.uniform(1 - SAMPLER.jitter, 1 + SAMPLER.jitter)
             count = int(np.clip(np.ceil(length / self.step), 1, SAMPLER.most_steps))
             self.last = moved = move(own or self.target, chains, self.metric, self.step, count, self.rng)
             chains = moved.chains
-            accepted = moved.accepted - SAMPLER.weight_of_rejected * moved.rejected
+            accepted = moved.accepted - SAMPLER.weight_of_rejected * float(moved.rejected.mean())
             self.step *= float(np.exp(rate * (accepted - self.acceptance)))
             self.gradients += moved.gradients
             self.rejected += moved.rejected / moves

@@ -132,9 +132,9 @@ class Move(NamedTuple):
         return float(self.chance.mean())
 
     @property
-    def rejected(self) -> float:
-        """The share of first attempts that were as good as sure to be rejected."""
-        return float((self.chance < np.exp(TRAJECTORY.rejected_log_chance)).mean())
+    def rejected(self) -> NDArray[np.bool_]:
+        """Which (n,) first attempts were as good as sure to be rejected."""
+        return self.chance < np.exp(TRAJECTORY.rejected_log_chance)
 
 
 def move(

@@ -7,7 +7,16 @@ from toy_targets import Funnel, HalfSpace, LogGamma, line
 from toy_targets import Gaussian as GaussianTarget
 
 from ppl.kernel.advi.target import Target
-from ppl.methods.moves.ending import MOVES, Moved, chains_for, free_stuck, is_in_vain, most_gradients, moved
+from ppl.methods.moves.ending import (
+    MOVES,
+    Moved,
+    chains_for,
+    free_stuck,
+    is_in_vain,
+    most_gradients,
+    moved,
+    uneven,
+)
 from ppl.methods.moves.mixing import Mixing, MoveStage, compare, drift_from
 from ppl.methods.moves.sampler import Sampler
 from ppl.methods.moves.trajectories import chains_at
@@ -48,6 +57,17 @@ def test_independent_draws_that_chains_are_worth_by_the_autocorrelation_time():
     exact = chains * moves / (1 + 2 * np.sum((1 - lag / moves) * a**lag))
     assert found.effective[0] == pytest.approx(exact, rel=0.08)
     assert found.drift[0] == found.apart[0] == found.drift_of_log_p == 0
+
+
+def test_rejections_that_depend_on_where_chains_are_differ_between_them_by_more_than_chance():
+    """At the same mean rate: by chance, and where a tenth of the chains is beside a narrow region."""
+    noise = rng()
+    by_chance = [uneven(noise.binomial(4, 0.07, 128) / 4, 4) for _ in range(200)]
+    beside = np.where(np.arange(128) < 13, 0.5, 0.02)
+    by_place = [uneven(noise.binomial(4, beside) / 4, 4) for _ in range(200)]
+    assert np.mean(by_chance) == pytest.approx(0, abs=0.003) and np.max(by_chance) < MOVES.most_uneven * 1.5
+    assert np.mean(np.array(by_chance) > MOVES.most_uneven) < 0.05
+    assert np.mean(np.array(by_place) > MOVES.most_uneven) > 0.9
 
 
 def test_chains_that_never_move_are_worth_their_number():

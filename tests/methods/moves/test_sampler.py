@@ -43,11 +43,12 @@ def test_trajectories_that_are_rejected_make_steps_shorter(monkeypatch):
     v = 3 * np.random.default_rng(2).standard_normal(128)
     u = np.column_stack([v, np.exp(v / 2)[:, None] * np.random.default_rng(3).standard_normal((128, 5))])
     ours, before = (adapted(Funnel(), u, weight) for weight in (sampler.SAMPLER.weight_of_rejected, 0.0))
-    assert before.rejected > 0.08 and ours.rejected < 0.6 * before.rejected and ours.step < before.step
+    ours_rejected, rejected = ours.rejected.mean(), before.rejected.mean()
+    assert rejected > 0.08 and ours_rejected < 0.6 * rejected and ours.step < before.step
 
     normal = GaussianTarget(np.zeros(5), np.eye(5))
     ours, before = (adapted(normal, u[:, 1:] / u[:, 1:].std(axis=0), weight) for weight in (2.0, 0.0))
-    assert before.rejected < 0.08 and ours.step == pytest.approx(before.step, rel=0.15)
+    assert before.rejected.mean() < 0.08 and ours.step == pytest.approx(before.step, rel=0.15)
 
 
 def test_a_posterior_a_thousand_times_as_wide_in_some_directions_is_learnt_in_a_few_stages():
