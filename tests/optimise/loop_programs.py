@@ -544,6 +544,15 @@ LOOPS = (
         for (m in 1:K) a[g[n], m] = X[n, m] * z;
         for (i in (g[n] + 1):4) for (m in 1:K) a[i, m] = a[i - 1, 1] * t + a[i - 1, m] * v[m];
         target += sum(a[4]); }"""),
+    Loop("states of chains abreast", """for (n in 1:N) { array[4] vector[2] a; a[1] = [x[n], z]';
+        for (i in 2:4) for (m in 1:2) { vector[2] w; for (j in 1:2) w[j] = a[i - 1, j] * v[m] + j * t;
+          a[i, m] = sum(w) + a[i - 1, 3 - m]; } target += sum(a[4]); }"""),
+    Loop("states of chains abreast by a counter", """for (n in 1:N) { array[5] vector[2] a; int i = 1;
+        a[1] = [x[n], z]'; for (q in 1:J[n]) { i += 1;
+          for (m in 1:2) a[i, m] = a[i - 1, 3 - m] * v[m] + t; } target += sum(a[i]) * a[1, 1]; }"""),
+    Loop("states of chains that one array has in turn", """array[4] vector[2] a = rep_array([t, z]', 4);
+        for (n in 1:N) { for (i in 2:4) for (m in 1:2) a[i, m] = a[i - 1, 3 - m] * v[m] + a[i, m] * x[n];
+          target += sum(a[4]); }""", ("scan",)),
     Loop("recurrences of which none runs", """array[4] real a; for (n in 1:N) { a[4] = x[n] * z;
         for (i in (4 + g[n]):4) a[i] = a[i - 1] + t; target += a[4]; }""", ("`a` may",)),
     Loop("a carried number in loops of different lengths", """for (n in 1:N) { real a = x[n];

@@ -79,7 +79,7 @@ def is_private(declared, body):
     """Whether the declaration went into the loop."""
     program = privatise(lowered(PROGRAM.format(declared=declared, body=body)))
     [loop] = [s for s in walk(program.model) if isinstance(s, ir.For) and s.variable == "i"]
-    return any(isinstance(s, ir.Declare) and s.name == "w" for s in loop.body)
+    return any(isinstance(s, ir.Declare) and s.name == "w" for s in walk(loop.body))
 
 
 @pytest.mark.parametrize(("declared", "body"), MOVES)

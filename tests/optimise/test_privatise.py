@@ -127,6 +127,27 @@ def test_a_declaration_moves_where_each_iteration_sets_all_before_it_reads_any(b
 
 
 @pytest.mark.parametrize(
+    ("body", "moves"),
+    [
+        ("if (n > 0) { for (i in 1:3) { w[1] = i * x; w[2] = w[1]; target += w[2]; } }", True),
+        ("if (n > 0) target += x; else for (i in 1:3) { w = rep_vector(i * x, 2); target += w[2]; }", True),
+        ("if (n > 0) { w[1] = x; target += w[2] + w[1]; }", True),
+        ("if (n > 0) { target += w[2]; } else { w[2] = x; target += w[2]; }", False),
+        ("if (w[2] > 0) { w[1] = x; target += w[1]; }", False),
+        ("if (n > 0) { w[1] = x; } target += w[2];", False),
+    ],
+)
+def test_a_declaration_moves_into_the_side_of_a_branch_that_alone_has_the_variable(body, moves):
+    """With the value that it has there: 0.5 is read."""
+    text = f"data {{ int n; }} parameters {{ real x; }} model {{ vector[2] w = rep_vector(0.5, 2); {body} }}"
+    first = privatise(lowered(text)).model[0]
+    assert isinstance(first, ir.If) is moves
+    for n in (0, 1):
+        same, whole = posterior(text, {"n": n}, only(PASSES["privatise"])), reference(text, {"n": n})
+        np.testing.assert_equal(same.log_density(np.array([0.7])), whole.log_density(np.array([0.7])))
+
+
+@pytest.mark.parametrize(
     "program",
     [
         "vector[2] w; for (i in 1:3) { w = rep_vector(x, 2); target += w[1]; } target += w[2];",

@@ -218,8 +218,8 @@ class Lifting:
 
     Valid for that batch until the variable, or one in an index of the entry, is set: `forget_entries`.
     """
-    moving: frozenset[str] = frozenset()
-    """Variables that remaining loops set, their loop variables included."""
+    moving: Mapping[str, Batch] = field(default_factory=dict)
+    """Variables that remaining loops set, their loop variables included, with the batch around the loop."""
     draws: "DrawAxis | None" = None
     bounds: bool = False
     """Whether these are the bounds of a parameter, which stand before any statement."""

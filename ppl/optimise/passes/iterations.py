@@ -451,7 +451,7 @@ def update(c: Lifting, b: Batch, s: ir.Update) -> None:
     if crowded:
         raise Dependent(f"`{s.name}` may get two values for one entry")
     for other in c.writes.get(s.name, []):
-        if not (mirrored(b, other, step) or differ_by_constant(c, b, other, step)):
+        if not (mirrored(b, other, step) or differ_by_constant(c, b, s.name, other, step)):
             require_own_entry(c, b, s.name, other, step)
     value = store_entry(c, b, (s.name, step), lift(c, b, s.value))
     if owner is None and b.mask is not None and b.numbers(step):
@@ -622,9 +622,9 @@ def splits(b: Batch, s: ir.If) -> bool:
             return False
 
 
-def in_each_step(c: Lifting, s: ir.Loop, work: Callable[[], None]) -> ir.Stmts:
+def in_each_step(c: Lifting, b: Batch, s: ir.Loop, work: Callable[[], None]) -> ir.Stmts:
     """The statements that `work` makes in a remaining loop, whose variables change with each step."""
-    before, c.moving = c.moving, c.moving | assigned_names((s,))
+    before, c.moving = c.moving, {**c.moving, **dict.fromkeys(assigned_names((s,)), b)}
     for name in c.moving:
         forget_entries(c, name)
     try:
@@ -665,7 +665,7 @@ def remaining_loop(c: Lifting, b: Batch, s: ir.For) -> None:
     lower, upper = lift(c, b, s.lower), lift(c, b, s.upper)
     if any_axes(lower, upper):
         return run_ragged_loop(c, b, s)
-    body = in_each_step(c, s, partial(run, c, b, s.body))
+    body = in_each_step(c, b, s, partial(run, c, b, s.body))
     return c.out.append(replace(s, lower=lower, upper=upper, body=body))
 
 
@@ -682,7 +682,7 @@ def run_ragged_loop(c: Lifting, b: Batch, s: ir.For) -> None:
         c.unless_empty(within, partial(run, c, within, s.body))
 
     ends = (helper(batching.earliest, (lower,), INT), helper(batching.latest, (upper,), INT))
-    c.out.append(ir.For(s.variable, *ends, in_each_step(c, s, step), s.span))
+    c.out.append(ir.For(s.variable, *ends, in_each_step(c, b, s, step), s.span))
 
 
 def repeat(c: Lifting, b: Batch, s: ir.While) -> None:
@@ -694,7 +694,7 @@ def repeat(c: Lifting, b: Batch, s: ir.While) -> None:
     if not over:
         if statements:
             raise Dependent("the condition of the loop is not one expression")
-        body = in_each_step(c, s, partial(run, c, b, s.body))
+        body = in_each_step(c, b, s, partial(run, c, b, s.body))
         c.out.append(replace(s, condition=condition, body=body))
         return
     names = [c.fresh("running") for _ in over]
@@ -712,4 +712,4 @@ def repeat(c: Lifting, b: Batch, s: ir.While) -> None:
 
     look()
     size = helper(batching.batch_size, (next(iter(running.values())),), INT)
-    c.out.append(ir.While(size, in_each_step(c, s, step), s.span))
+    c.out.append(ir.While(size, in_each_step(c, b, s, step), s.span))

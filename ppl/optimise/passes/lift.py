@@ -665,7 +665,7 @@ def lift_base(c: Lifting, b: Batch, e: ir.Index) -> ir.Expr:
         return lift(c, b, e.base)
     owner = b.owner(e.base.name)
     for written in c.writes[e.base.name]:
-        if not differ_by_constant(c, b, written, e.items):
+        if not differ_by_constant(c, b, e.base.name, written, e.items):
             require_own_entry(c, b, e.base.name, written, e.items)
     return e.base if owner is None else local(b, e.base, owner)
 
@@ -689,14 +689,22 @@ def replaced(swap: dict[ir.At, ir.At], items: Items) -> tuple[ir.IndexItem, ...]
     return tuple(swap.get(item, item) if isinstance(item, ir.At) else item for item in items)
 
 
-def differ_by_constant(c: Lifting, b: Batch, one: Items, other: Items) -> bool:
+def differ_by_constant(c: Lifting, b: Batch, name: str, one: Items, other: Items) -> bool:
     """Whether an index that is the same in every iteration differs by a constant: x[t, j], x[t - 1, k].
 
-    It may be the variable of a loop around the batch, not of one inside.
+    It may be the variable of a loop around the batch, or of one that stays and has all iterations in it that
+    share a variable of that `name`; not of one inside.
     """
     places = ((linear_index(x), linear_index(y)) for x, y in zip(one, other, strict=False))
     differ = (x for x, y in places if x and y and x.terms == y.terms and x != y)
-    return any(not any(is_changed(c, b, name) for name, _ in x.terms) for x in differ)
+    owner = b.owner(name)
+    known = 0 if owner is None else len(owner.variables)
+
+    def stays(n: str) -> bool:
+        around = n in c.moving and owner is not None and len(c.moving[n].variables) <= known
+        return not is_touched(b, n) if around else not is_changed(c, b, n)
+
+    return any(all(stays(n) for n, _ in x.terms) for x in differ)
 
 
 def is_changed(c: Lifting, b: Batch, name: str) -> bool:

@@ -21,6 +21,7 @@ from ppl.kernel.ir.walk import (
     is_invariant,
     mentions,
     rewrite,
+    used_names,
     walk,
     with_blocks,
 )
@@ -50,6 +51,9 @@ def pushed(body: Sequence[ir.Stmt], outputs: frozenset[str], fresh: Fresh) -> ir
             if fixed and all(is_private(out[k], d, unset=s is d) for k in users):
                 for k in reversed(users):
                     out[k : k + 1] = declared_for(out[k], d)
+                del out[at]
+            elif fixed and len(users) == 1 and (branch := declared_in_branch(out[users[0]], d, s)):
+                out[users[0]] = branch
                 del out[at]
             elif fixed:
                 for k in reversed(users):
@@ -93,6 +97,16 @@ def declared_for(s: ir.Stmt, d: ir.Declare) -> ir.Stmts:
     """The loop with the declaration inside, or before it where the variable is an array along the loop."""
     assert isinstance(s, ir.For)
     return (d, s) if has_own_entries(s, d.name) else (replace(s, body=(d, *s.body)),)
+
+
+def declared_in_branch(s: ir.Stmt, d: ir.Declare, declared: ir.Stmt) -> ir.If | None:
+    """A branch with what `declared` a variable on its only side that has it; None where its test has it."""
+    if not isinstance(s, ir.If) or d.name in used_names(s.condition) or not is_invariant(d.shape, (s,)):
+        return None
+    then, otherwise = (any(mentions(each, d.name) for each in side) for side in (s.then, s.otherwise))
+    if then and otherwise:
+        return None
+    return replace(s, then=(declared, *s.then)) if then else replace(s, otherwise=(declared, *s.otherwise))
 
 
 def is_private(s: ir.Stmt, d: ir.Declare, unset: bool) -> bool:
