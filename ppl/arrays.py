@@ -139,11 +139,11 @@ def put_copy(x: Array, index: Any, value: Array) -> Array:
 
 def _put_vjp_value(ans: Array, x: Array, index: Any, value: Array) -> Callable[[Array], Array]:
     meta = anp.metadata(value)
-    written = _last_written(index, np.shape(ans))
+    written = last_written(index, np.shape(ans))
     return lambda g: unbroadcast(g[index] if written is None else g[index] * written, meta)
 
 
-def _last_written(index: Any, shape: tuple[int, ...]) -> Array | None:
+def last_written(index: Any, shape: tuple[int, ...]) -> Array | None:
     """Which of the values assigned at an index stay, 1 or 0; None where all do, as no entry is set twice.
 
     Of an index that repeats an entry the last value counts.
@@ -418,6 +418,32 @@ class Node:
         return g * np.ones(shape) if math.prod(shape) < MOST_COPIED else xp.np.broadcast_to(g, shape)
 
 
+SLICED_ENTRIES, SLICED_NUMBERS = 5, 1024
+"""An axis of so few entries, of so many numbers, is faster as operands of one operation after the other."""
+
+
+def along(operation: np.ufunc, x: Array, axis: int) -> Array:
+    """operation.reduce(x, axis, keepdims=True) to the last bit; of few entries up to twenty times as fast."""
+    size = np.shape(x)[axis]
+    if not 1 < size <= SLICED_ENTRIES or np.size(x) < SLICED_NUMBERS or x.dtype == bool:
+        return np.asarray(operation.reduce(x, axis=axis, keepdims=True))
+    at = (slice(None),) * (axis % np.ndim(x))
+    whole = operation(x[(*at, slice(0, 1))], x[(*at, slice(1, 2))])
+    for k in range(2, size):
+        operation(whole, x[(*at, slice(k, k + 1))], out=whole)
+    return np.asarray(whole)
+
+
+def row_sums(xp: Namespace, x: Array) -> Array:
+    """Sums along the last axis."""
+    return along(np.add, x, -1)[..., 0] if xp is NUMPY else xp.np.sum(x, axis=-1)
+
+
+def row_maxima(xp: Namespace, x: Array) -> Array:
+    """Maxima along the last axis, which has one entry at least."""
+    return along(np.maximum, x, -1)[..., 0] if xp is NUMPY else xp.np.max(x, axis=-1)
+
+
 MOST_COPIED = 4096
 """Numbers of which a view is made sooner than a copy."""
 
@@ -432,7 +458,8 @@ def summed_to(target: Array, adjoint: Array) -> Array:
     axes = (*range(extra), *narrow)
     if isbox(adjoint):
         return anp.reshape(anp.sum(adjoint, axis=axes), shape)
-    return np.reshape(np.add.reduce(adjoint, axis=axes), shape)
+    total = along(np.add, adjoint, axes[0]) if len(axes) == 1 else np.add.reduce(adjoint, axis=axes)
+    return np.reshape(total, shape)
 
 
 def with_vjps(*vjps: Vjp | None) -> Callable[[Value], Node]:

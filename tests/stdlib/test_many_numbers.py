@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from ppl.arrays import NUMPY
+from ppl.arrays import NUMPY, SLICED_ENTRIES, SLICED_NUMBERS, along, row_maxima, row_sums
 from ppl.stdlib.distributions.neg_binomial import log_mean_log_density
 from ppl.stdlib.special.counts import log_factorial
 from ppl.stdlib.special.log_add import expit, log_add, softplus
@@ -39,3 +39,19 @@ def test_counts(most: int) -> None:
 def test_a_negative_count_has_no_chance() -> None:
     y = np.array([*range(90), -1])
     assert log_mean_log_density(NUMPY, y, 0.7, 1.7)[-1] == -np.inf
+
+
+@pytest.mark.parametrize("kind", [float, int, bool])
+@pytest.mark.parametrize("size", [1, 2, 3, SLICED_ENTRIES, SLICED_ENTRIES + 1])
+@pytest.mark.parametrize("rows", [3, SLICED_NUMBERS])
+def test_sums_and_maxima_over_axes_of_few_entries(kind: type, size: int, rows: int) -> None:
+    """To the last bit; truth values are counted."""
+    x = np.random.default_rng(size).normal(size=(2, rows, size))
+    x = (x > 0) if kind is bool else (9 * x).astype(kind)
+    if kind is float:
+        x[0, :3, -1] = np.nan, np.inf, -np.inf
+    np.testing.assert_array_equal(row_sums(NUMPY, x), np.sum(x, axis=-1))
+    np.testing.assert_array_equal(row_maxima(NUMPY, x), np.max(x, axis=-1))
+    for axis in (0, 2):
+        turned = np.moveaxis(x, -1, axis)
+        np.testing.assert_array_equal(along(np.add, turned, axis), np.sum(turned, axis=axis, keepdims=True))

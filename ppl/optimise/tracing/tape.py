@@ -14,12 +14,15 @@ from autograd.core import primitive_vjps
 from autograd.numpy.numpy_boxes import ArrayBox
 from autograd.util import toposort
 
-from ppl.arrays import NUMPY, Array, Node, add_all, is_basic, summed_to
+from ppl.arrays import NUMPY, Array, Node, add_all, along, is_basic, last_written, put_copy, summed_to
+from ppl.kernel.emit.entries import picked, put_back
 from ppl.optimise.tracing.tracer import Operation, Together, Trace, Tracer, Untraceable, plain, refuse
 from ppl.records import dataclass, field
 
 Gradient = Callable[..., tuple[Any, list[Array]]]
 ITEM = ArrayBox.__getitem__
+PICKS = (ITEM, picked)
+"""Functions of an array and an index."""
 
 ARITHMETIC = {
     anp.add: ("{0} + {1}", "{g}", "{g}"),
@@ -121,6 +124,8 @@ class TapeWriter:
     """Those that have one so far, and whether it may be changed in place."""
     used: set[Tracer] = field(default_factory=set)
     """Those whose values are in the lines so far."""
+    overwritten: set[Tracer] = field(default_factory=set)
+    """Those whose numbers nothing reads after some entries are set: these are set in place."""
 
     def function(self, roots: Sequence[Tracer], end: Tracer, checks: Sequence[Operation] = ()) -> Gradient:
         """Values come first in the text; they are written last, when it is known which are used."""
@@ -129,7 +134,9 @@ class TapeWriter:
         for check in checks:
             self.line(self.call(check.function, *check.args))
         checking, value = self.taken(), self.name(end) if self.with_value else "None"
-        for x in operations_of(self.used):
+        operations = operations_of(self.used)
+        self.overwritten = last_reads(operations) - self.used
+        for x in operations:
             self.line(f"{self.target(x)} = {self.value(x)}")
         arguments = ", ".join(f"v{r.number}" for r in roots)
         answer = f"{value}, [{', '.join(f'g{r.number}' for r in roots)}]"
@@ -145,8 +152,10 @@ class TapeWriter:
         for x in toposort(end):
             if x not in self.active:
                 continue
-            if x.operation and x.operation.function is ITEM:
+            if x.operation and x.operation.function in PICKS:
                 self.scatter(x, *x.operation.args)
+            elif x.operation and x.operation.function is put_copy:
+                self.put_back(x, *x.operation.args)
             elif x.parents:
                 for parent, part in zip(filter(self.is_active, x.parents), self.parts(x), strict=True):
                     self.add(parent, part)
@@ -206,10 +215,15 @@ class TapeWriter:
     def primitive(self, function: Any, args: Sequence[Any], keywords: dict[str, Any]) -> str:
         if function in ARITHMETIC:
             return ARITHMETIC[function][0].format(*map(self.name, args))
+        if function is put_copy and isinstance(args[0], Tracer) and args[0] in self.overwritten:
+            return self.call(NUMPY.put, *args)
         if function is ITEM:
             x, index = args
-            places = self.places(x, index)
-            return f"{self.name(x)}[{self.name(index)}]" if places is None else self.call(np.take, x, places)
+            places, entries = self.places(x, index), f"{self.name(x)}[{self.name(index)}]"
+            lies_so = places is not None and np.ndim(places) and x.value[index].flags.c_contiguous
+            return (
+                self.call(np.take, x, places) if lies_so else entries
+            )  # sums of other orders have other bits
         if keywords:
             return f"{self.call(function.fun, *args)[:-1]}, **{self.name(keywords)})"
         return self.call(function.fun, *args)
@@ -272,24 +286,41 @@ class TapeWriter:
     def places(self, x: Tracer, index: Any) -> Array | None:
         """Where entries lie in `x` from end to end, found once; None where an index is no slower or safer.
 
-        Of an entry that is picked twice the adjoints are added in the order that NumPy takes, and sums of
-        what lies in memory in another order have other bits.
+        Of an entry that is picked twice the adjoints are added in the order that NumPy takes.
         """
         if not isinstance(index, tuple) or not any(isinstance(i, np.ndarray) for i in index):
             return None
         key = x.number, id(index)
         if key not in self.found:
-            positions, picked = np.arange(x.size).reshape(x.shape)[index], x.value[index]
-            as_index = np.ndim(picked) and picked.flags.c_contiguous
+            positions = np.arange(x.size).reshape(x.shape)[index]
             once = np.bincount(positions.ravel()).max(initial=0) <= 1
-            self.found[key] = positions if as_index and once else None
+            self.found[key] = positions if once else None
         return self.found[key]
+
+    def put_back(self, x: Tracer, parent: Any, index: Any, value: Any) -> None:
+        """Give the adjoint of entries that were set to what they were set to, and 0 to what was there."""
+        g, at = f"g{x.number}", self.name(index)
+        if self.is_active(value):
+            self.line(f"p{x.number} = {self.name(np.array)}({g}[{at}])")
+            if (written := last_written(index, x.shape)) is not None:
+                self.line(f"p{x.number} *= {self.name(written)}")
+            part = f"p{x.number}"
+            self.add(value, part if np.shape(x.value[index]) == value.shape else self.narrowed(part, value))
+        if self.is_active(parent):
+            if not self.adjoints[x]:
+                self.line(f"{g} = {self.name(np.array)}({g})")
+            self.line(f"{g}[{at}] = 0.0")
+            self.add(parent, g)
+            self.adjoints[parent] = True
 
     def scatter(self, x: Tracer, parent: Tracer, index: Any) -> None:
         """Add the adjoint of an entry or entries to that of the whole."""
         g, to, places = f"g{x.number}", f"g{parent.number}", self.places(parent, index)
         if parent not in self.adjoints and counts(parent, index):
             self.line(f"{to} = {self.name(np.bincount)}({self.name(index)}, {g}, {parent.size})")
+        elif places is None and x.operation and x.operation.function is picked and not is_basic(index):
+            given = f"{self.name(NUMPY)}, {g}, {self.name(index)}, {self.name(parent.shape)}"
+            self.add(parent, f"{self.name(put_back.value)}({given})")
         else:
             before = to if parent in self.adjoints else "0.0"
             if not self.adjoints.get(parent):
@@ -301,6 +332,44 @@ class TapeWriter:
             else:
                 self.line(f"{self.name(np.add.at)}({to}, {self.name(index)}, {g})")
         self.adjoints[parent] = True
+
+
+def last_reads(operations: Sequence[Tracer]) -> set[Tracer]:
+    """Copies with some entries set of which entries and sums are read, and then others are set."""
+    readers: dict[Tracer, list[Tracer]] = {}
+    for x in operations:
+        assert x.operation is not None
+        for a in x.operation.tracers():
+            readers.setdefault(a, []).append(x)
+    return {
+        x
+        for x in operations
+        if x.operation
+        and x.operation.function is put_copy
+        and (by := readers.get(x))
+        and sets_entries_of(by[-1], x)
+        and all(is_copy(each) for each in by[:-1])
+    }
+
+
+def sets_entries_of(x: Tracer, of: Tracer) -> bool:
+    """Whether it is a copy of another with some entries set, to what is not that."""
+    return bool(
+        x.operation
+        and x.operation.function is put_copy
+        and x.operation.args[0] is of
+        and x.operation.args[2] is not of
+    )
+
+
+def is_copy(x: Tracer) -> bool:
+    """Whether none of its numbers lie where those of an operand do."""
+    match x.operation:
+        case Operation(function, (_, index)) if function in PICKS:
+            return not is_basic(index)
+        case Operation(function, _):
+            return function in ARITHMETIC
+    return False
 
 
 def add_at(to: Array, places: Array, g: Array) -> None:
@@ -332,8 +401,8 @@ def operations_of(ends: Iterable[Tracer]) -> list[Tracer]:
 def unbroadcast(g: Array, shape: tuple[int, ...]) -> Array:
     """The sum over the axes along which an operand of this shape was broadcast, as autograd takes it."""
     while np.ndim(g) > len(shape):
-        g = np.add.reduce(g, axis=0)
+        g = along(np.add, g, 0)[0]
     for axis, size in enumerate(shape):
-        if size == 1:
-            g = np.add.reduce(g, axis=axis, keepdims=True)
+        if size == 1 != np.shape(g)[axis]:
+            g = along(np.add, g, axis)
     return g

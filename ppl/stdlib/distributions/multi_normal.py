@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ppl.arrays import Array, Namespace, Node, Vjp, with_vjps
+from ppl.arrays import Array, Namespace, Node, Vjp, row_sums, with_vjps
 from ppl.stdlib.distributions.quadratic_form import (
     factor,
     inverse,
@@ -63,7 +63,7 @@ def _factor_adjoint(xp: Namespace, g: Array, ans: Array, y: Array, mu: Array, lo
 @_by_mean(solve_factored, _factor_adjoint)
 def cholesky_log_density(xp: Namespace, y: Array, mu: Array, lower: Array) -> Array:
     z = solve_lower(xp, lower, y - mu)
-    return -0.5 * xp.np.sum(z * z, axis=-1) - log_diagonal(xp, lower) - 0.5 * z.shape[-1] * LOG_TWO_PI
+    return -0.5 * row_sums(xp, z * z) - log_diagonal(xp, lower) - 0.5 * z.shape[-1] * LOG_TWO_PI
 
 
 def _precision_adjoint(xp: Namespace, g: Array, ans: Array, y: Array, mu: Array, omega: Array) -> Array:
@@ -75,7 +75,7 @@ def _precision_adjoint(xp: Namespace, g: Array, ans: Array, y: Array, mu: Array,
 def precision_log_density(xp: Namespace, y: Array, mu: Array, omega: Array) -> Array:
     lower = factor(xp, omega)
     z = _matrix_vector(xp, xp.np.swapaxes(lower, -1, -2), y - mu)
-    return -0.5 * xp.np.sum(z * z, axis=-1) + log_diagonal(xp, lower) - 0.5 * z.shape[-1] * LOG_TWO_PI
+    return -0.5 * row_sums(xp, z * z) + log_diagonal(xp, lower) - 0.5 * z.shape[-1] * LOG_TWO_PI
 
 
 def cholesky_rng(rng: np.random.Generator, mu: Any, lower: Any) -> Any:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ppl.arrays import Array, Namespace, Node, Vjp, with_vjps
+from ppl.arrays import Array, Namespace, Node, Vjp, row_sums, with_vjps
 from ppl.stdlib.functions.products import transposed
 from ppl.stdlib.functions.solves import lower_solve, lower_transposed_solve, or_nan
 from ppl.stdlib.record import Impl, guarded
@@ -128,7 +128,7 @@ def _quadratic_matrix_adjoint(xp: Namespace, g: Array, ans: Array, d: Array, mat
 @_square(solve_vectors, _quadratic_matrix_adjoint)
 def quadratic(xp: Namespace, d: Array, matrix: Array) -> Array:
     """d' matrix^-1 d for a positive definite matrix."""
-    return xp.np.sum(solve_lower(xp, factor(xp, matrix), d) ** 2, axis=-1)
+    return row_sums(xp, solve_lower(xp, factor(xp, matrix), d) ** 2)
 
 
 def _whitened_matrix_adjoint(xp: Namespace, g: Array, ans: Array, d: Array, lower: Array) -> Array:
@@ -139,7 +139,7 @@ def _whitened_matrix_adjoint(xp: Namespace, g: Array, ans: Array, d: Array, lowe
 @_square(solve_factored, _whitened_matrix_adjoint)
 def whitened_square(xp: Namespace, d: Array, lower: Array) -> Array:
     """|L^-1 d|^2."""
-    return xp.np.sum(solve_lower(xp, lower, d) ** 2, axis=-1)
+    return row_sums(xp, solve_lower(xp, lower, d) ** 2)
 
 
 @with_vjps(lambda xp, g, ans, matrix: weighted(xp, g, inverse(xp, matrix)))
@@ -150,7 +150,7 @@ def log_determinant(xp: Namespace, matrix: Array) -> Array:
 
 def log_diagonal(xp: Namespace, lower: Array) -> Array:
     """The sum of the logs on the diagonal; nan where one of them is negative."""
-    return xp.np.sum(xp.np.log(diagonal(xp, lower)), axis=-1)
+    return row_sums(xp, xp.np.log(diagonal(xp, lower)))
 
 
 def log_multivariate_gamma(xp: Namespace, size: int, x: Array) -> Array:

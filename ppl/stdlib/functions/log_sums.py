@@ -3,7 +3,7 @@
 Stan Functions Reference, "Reductions", "Softmax" and "Composed functions".
 """
 
-from ppl.arrays import Array, Namespace, Slope, with_partials, with_vjps
+from ppl.arrays import Array, Namespace, Slope, row_maxima, row_sums, with_partials, with_vjps
 from ppl.stdlib.functions.checks import require_some
 from ppl.stdlib.functions.sums import LISTS, over_matrix, spread
 from ppl.stdlib.record import Function, Overload, guarded, leading
@@ -20,7 +20,7 @@ LARGEST_LOG = 700.0
 
 def _peak(xp: Namespace, x: Array) -> Array:
     """The largest element along the last axis, or 0 when that is infinite."""
-    peak = xp.np.max(x, axis=-1, keepdims=True) if x.shape[-1] else xp.np.zeros((*x.shape[:-1], 1))
+    peak = spread(xp, row_maxima(xp, x)) if x.shape[-1] else xp.np.zeros((*x.shape[:-1], 1))
     return xp.np.where(xp.np.isfinite(peak), peak, 0.0)
 
 
@@ -42,7 +42,7 @@ def log_sum_exp(xp: Namespace, x: Array) -> Array:
     if x.shape[-1] == 2:  # one exponential will do
         return log_add(xp, x[..., 0], x[..., 1])
     peak = _peak(xp, x)
-    return xp.np.log(xp.np.sum(xp.np.exp(x - peak), axis=-1)) + peak[..., 0]
+    return xp.np.log(row_sums(xp, xp.np.exp(x - peak))) + peak[..., 0]
 
 
 @with_partials(lambda xp, ans, x, y: shares(xp, x, y)[0], lambda xp, ans, x, y: shares(xp, x, y)[1])
@@ -50,13 +50,13 @@ def log_sum_exp_pair(xp: Namespace, x: Array, y: Array) -> Array:
     return log_add(xp, x, y)
 
 
-@with_vjps(lambda xp, g, ans, x: ans * (g - xp.np.sum(g * ans, axis=-1, keepdims=True)))
+@with_vjps(lambda xp, g, ans, x: ans * (g - spread(xp, row_sums(xp, g * ans))))
 def softmax(xp: Namespace, x: Array) -> Array:
     weights = xp.np.exp(x - _peak(xp, x))
-    return weights / xp.np.sum(weights, axis=-1, keepdims=True)
+    return weights / spread(xp, row_sums(xp, weights))
 
 
-@with_vjps(lambda xp, g, ans, x: g - xp.np.exp(ans) * xp.np.sum(g, axis=-1, keepdims=True))
+@with_vjps(lambda xp, g, ans, x: g - xp.np.exp(ans) * spread(xp, row_sums(xp, g)))
 def log_softmax(xp: Namespace, x: Array) -> Array:
     require_some("log_softmax", x)
     return x - spread(xp, log_sum_exp(xp, x))
@@ -101,7 +101,7 @@ def log_mix(xp: Namespace, theta: Array, x: Array) -> Array:
 
 def log_mix_rows(xp: Namespace, theta: Array, x: Array) -> Array:
     """The sum of log_mix over an array of N rows; x is (..., N, K) and theta (..., K)."""
-    return xp.np.sum(log_mix(xp, xp.np.expand_dims(theta, -2), x), axis=-1)
+    return row_sums(xp, log_mix(xp, xp.np.expand_dims(theta, -2), x))
 
 
 LOG_SUM_EXP = Function(

@@ -6,7 +6,7 @@ last axis and a matrix over its last two, so that any leading axes pass through.
 
 from dataclasses import replace
 
-from ppl.arrays import Array, Namespace, with_vjps
+from ppl.arrays import Array, Namespace, row_sums, with_vjps
 from ppl.stdlib.functions.checks import require_some
 from ppl.stdlib.reals import as_real
 from ppl.stdlib.record import Function, Impl, Overload, function, guarded, leading
@@ -43,7 +43,7 @@ def spread(xp: Namespace, g: Array) -> Array:
 
 @with_vjps(lambda xp, g, ans, x: spread(xp, g) * xp.np.ones(x.shape))
 def total(xp: Namespace, x: Array) -> Array:
-    return xp.np.sum(x, axis=-1)
+    return row_sums(xp, x)
 
 
 def _others(xp: Namespace, x: Array) -> Array:
@@ -77,7 +77,7 @@ def _degrees(x: Array) -> int:
 def variance(xp: Namespace, x: Array) -> Array:
     """Divided by n - 1; 0 of a single element."""
     require_some("variance", x)
-    return xp.np.sum(_centred(xp, x) ** 2, axis=-1) / _degrees(x)
+    return row_sums(xp, _centred(xp, x) ** 2) / _degrees(x)
 
 
 def _sd_adjoint(xp: Namespace, g: Array, ans: Array, x: Array) -> Array:

@@ -8,15 +8,30 @@ from ppl import arrays
 from ppl.arrays import AUTOGRAD, entry, values_and_grads, with_partials
 from ppl.density.many_points import padded
 from ppl.density.tapes import CALLS_BEFORE
+from ppl.kernel.emit.entries import picked
 from ppl.optimise.tracing.namespace import TRACING
-from ppl.optimise.tracing.tape import compiled_gradient
-from ppl.optimise.tracing.tracer import MOST_TRACED, Untraceable
+from ppl.optimise.tracing.tape import compiled_gradient, last_reads
+from ppl.optimise.tracing.tracer import MOST_TRACED, Trace, Untraceable
 from ppl.run.posterior_target import PosteriorTarget
 from ppl.stdlib.constraints.bounds import CONSTRAIN, LOWER_UPPER, by_bounds
 
 INDEX = np.array([0, 2, 2, 1])
 PAIRS = np.array([[0], [2], [2]]), np.array([[1, 1, 0, 2]])
 A = np.array([[1.0, 2.0, 0.5], [0.0, 1.0, -1.0]])
+
+ROWS = np.arange(3)
+
+
+def in_turn(xp, x, s, entries, before=None):
+    """Columns of a matrix that are set one after the other, from entries of the one before and from x."""
+    m = xp.put(np.zeros((3, 4)), (slice(None), 0), x * s)
+    for t in range(1, 4):
+        m, one = xp.put(m, (ROWS, t), entries(xp, m, t - 1) * x + s), m
+        if before is not None:
+            before = before + xp.np.sum(one / 7)
+    whole = xp.np.sum(m * np.arange(12.0).reshape(3, 4))
+    return whole if before is None else whole + before
+
 
 TRACEABLE = {
     "arithmetic": lambda xp, x, s: xp.np.sum((x * s + 2 - x / s) * -x - s**2),
@@ -46,6 +61,20 @@ TRACEABLE = {
     "stacking": lambda xp, x, s: xp.np.sum(xp.np.stack([x, s * x], axis=1) * np.arange(6.0).reshape(3, 2)),
     "an array of numbers": lambda xp, x, s: xp.np.sum(xp.np.array([s, x[1], 3.0]) * x),
     "assignment": lambda xp, x, s: xp.np.sum(xp.put(x, INDEX[:2], x[:2] * s) ** 2),
+    "entries set in turn": lambda xp, x, s: in_turn(xp, x, s, lambda xp, m, t: m[ROWS, t]),
+    "entries set in turn from ranges": lambda xp, x, s: in_turn(xp, x, s, lambda xp, m, t: m[:, t]),
+    "entries set in turn from all": lambda xp, x, s: in_turn(
+        xp, x, s, lambda xp, m, t: xp.np.sum(m * 0.5, axis=1)
+    ),
+    "entries set in turn from many": lambda xp, x, s: in_turn(
+        xp, x, s, lambda xp, m, t: picked(xp, m, (slice(None), INDEX))[:, 1] + picked(xp, m, (ROWS, t))
+    ),
+    "entries set in turn, all read later": lambda xp, x, s: in_turn(
+        xp, x, s, lambda xp, m, t: m[ROWS, t], before=1.0
+    ),
+    "entries set twice, to one value": lambda xp, x, s: xp.np.sum(
+        xp.put(xp.put(xp.np.exp(x), INDEX, x[INDEX] * np.arange(4.0)), (INDEX[:3],), s) ** 2
+    ),
     "a value without its derivative": lambda xp, x, s: xp.np.sum(x * xp.plain(x)) * s,
     "a divisor without its derivative": lambda xp, x, s: (
         xp.np.sum(xp.np.exp(x) / xp.plain(x)) + s / xp.plain(s)
@@ -123,6 +152,21 @@ def test_what_depends_on_a_value_otherwise_is_not_traced(name: str) -> None:
     assert (
         compiled_gradient(lambda v: UNTRACEABLE[name](TRACING, *v), points(np.random.default_rng(2))) is None
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "in_place"),
+    [
+        ("entries set in turn", 3),
+        ("entries set in turn from ranges", 0),
+        ("entries set in turn, all read later", 0),
+    ],
+)
+def test_entries_are_set_in_place_where_nothing_else_reads_the_array(name: str, in_place: int) -> None:
+    trace = Trace()
+    x, s = (trace.tracer(value, None, ()) for value in points(np.random.default_rng(1)))
+    TRACEABLE[name](TRACING, x, s)
+    assert len(last_reads(trace.tracers[2:])) == in_place
 
 
 def test_arguments_stay_as_they_are() -> None:
