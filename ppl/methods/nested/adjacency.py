@@ -69,6 +69,10 @@ class Graph:
         """How many of the coordinates `among` (dim,) each one meets, (dim,)."""
         return np.bincount(self.first[among[self.second]], minlength=self.dim)
 
+    def met_by(self, one: int) -> Indices:
+        """Those that one coordinate meets, ascending."""
+        return self.second[slice(*np.searchsorted(self.first, (one, one + 1)))]
+
     @cached_property
     def matrix(self) -> NDArray[np.bool_]:
         """The pairs (dim, dim)."""

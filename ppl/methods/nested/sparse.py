@@ -173,14 +173,16 @@ def field_given(
 def outer_of(graph: Graph, scalars: NDArray[np.bool_]) -> Indices:
     """Those that meet most others, one by one, and those of scalar parameters."""
     outer = scalars.copy()
+    meets = graph.degrees(~outer)
     while outer.sum() <= FIELD.most_outer_of_narrow and (left := int((~outer).sum())) > 1:
-        degrees = graph.degrees(~outer) * ~outer
+        degrees = meets * ~outer
         most = int(degrees.argmax())
         usual = median(degrees[~outer].astype(float))
         least = FIELD.lesser_hub if degrees[most] > FIELD.many * usual else FIELD.hub
         if degrees[most] < least * (left - 1):
             break
         outer[most] = True
+        meets[graph.met_by(most)] -= 1
     return np.nonzero(outer)[0]
 
 
