@@ -111,15 +111,18 @@ def by_sets(target: Target, u: Floats, rng: np.random.Generator) -> Graph | None
     some = np.flatnonzero((sets != responded)[:, rest].any(axis=0))  # the others meet none but hubs
     if len(some) > GRAPH.most_pairing:
         return None
-    first, second = (some[each] for each in seeming_pairs(sets[:, rest[some]], responded[:, rest[some]]))
-    met = np.bincount(first, minlength=len(rest))
-    alone = np.concatenate([hubs, rest[met > GRAPH.crowded * (most + GRAPH.spare)]])
-    if len(alone) > GRAPH.most_crowded:
+    many = GRAPH.crowded * (most + GRAPH.spare)
+    among = sets[:, rest[some]], responded[:, rest[some]]
+    seeming = seeming_pairs(*among, many, GRAPH.most_crowded - len(hubs))
+    if seeming is None:
         return None
+    first, second = (some[each] for each in seeming)
+    met = np.bincount(first, minlength=len(rest))
+    alone = np.concatenate([hubs, rest[met > many]])
     rows, columns = responses_alone(target, u, alone, rng).nonzero()
     first, second = rest[first], rest[second]
-    seeming = ~(np.isin(first, alone) | np.isin(second, alone))
-    known = np.concatenate([alone[rows], first[seeming]]), np.concatenate([columns, second[seeming]])
+    others = ~(np.isin(first, alone) | np.isin(second, alone))
+    known = np.concatenate([alone[rows], first[others]]), np.concatenate([columns, second[others]])
     return Graph.of_pairs(target.dim, *known)
 
 
@@ -136,19 +139,29 @@ def hubs_of(target: Target, u: Floats, rng: np.random.Generator) -> tuple[Indice
     return np.flatnonzero(hubs), int(few[:, ~hubs].sum(axis=1).max(initial=1))
 
 
-def seeming_pairs(sets: NDArray[np.bool_], responded: NDArray[np.bool_]) -> tuple[Indices, Indices]:
-    """Pairs of coordinates that no set tells apart, both ways: which are in it, which respond, (sets, n)."""
+def seeming_pairs(
+    sets: NDArray[np.bool_], responded: NDArray[np.bool_], many: float, most: int
+) -> tuple[Indices, Indices] | None:
+    """Pairs of coordinates that no set tells apart, both ways: which are in it, which respond, (sets, n).
+
+    None once more than `most` of them are in more than so many pairs.
+    """
     moved, silent = words(sets), words(~responded)
-    first, second = [np.zeros(0, dtype=np.intp)], [np.zeros(0, dtype=np.intp)]
+    pairs, crowded = [np.zeros((2, 0), dtype=np.intp)], 0
     for part in row_parts(len(moved), len(moved)):
         apart = (moved[part, :1] & silent[:, 0]) | (silent[part, :1] & moved[:, 0])
         here, there = (apart == 0).nonzero()
         here += part.start
-        differs = (moved[here] & silent[there]) | (silent[here] & moved[there])
-        alike = ~differs.any(axis=1) & (here != there)
-        first.append(here[alike])
-        second.append(there[alike])
-    return np.concatenate(first), np.concatenate(second)
+        alike = here != there
+        for k in range(1, moved.shape[1]):  # each word leaves a tenth or so
+            here, there = here[alike], there[alike]
+            alike = (moved[here, k] & silent[there, k]) | (silent[here, k] & moved[there, k]) == 0
+        pairs.append(np.array([here[alike], there[alike]]))
+        crowded += int((np.bincount(pairs[-1][0]) > many).sum())
+        if crowded > most:
+            return None
+    first, second = np.concatenate(pairs, axis=1)
+    return first, second
 
 
 def words(bits: NDArray[np.bool_]) -> NDArray[np.uint64]:

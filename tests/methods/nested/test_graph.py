@@ -103,8 +103,19 @@ def test_pairs_seem_to_meet_that_no_set_tells_apart():
     """Coordinates 0 and 1 meet, and 2 is in the same sets as 1."""
     sets = np.array([[1, 0, 0], [0, 1, 1]], dtype=bool)
     responded = np.array([[1, 1, 0], [1, 1, 1]], dtype=bool)
-    first, second = seeming_pairs(sets, responded)
+    first, second = seeming_pairs(sets, responded, 2, 0)
     assert list(zip(first, second, strict=True)) == [(0, 1), (1, 0), (1, 2), (2, 1)]
+    assert seeming_pairs(sets, responded, 1, 1) and seeming_pairs(sets, responded, 1, 0) is None
+
+
+def test_seeming_pairs_of_several_words():
+    sets = rng().random((150, 90)) < 0.1
+    near = np.roll(sets, 1, axis=1) | np.roll(sets, -1, axis=1)
+    responded = sets | near | (rng(6).random(sets.shape) < 0.3)
+    apart = (sets.T.astype(int) @ ~responded > 0) | np.eye(90, dtype=bool)
+    alike = (~(apart | apart.T)).nonzero()
+    assert 90 <= len(alike[0]) < 800
+    np.testing.assert_array_equal(seeming_pairs(sets, responded, 90, 0), alike)
 
 
 @pytest.mark.parametrize("count", [1, 64, 65, 200])
