@@ -310,7 +310,8 @@ def until_stationary(
                 continue
             chains = _moved(joined(own[:-1]), stage, sampler, centres, spent)
             if not written and sampler.moves == MOVES.shortest:
-                chains = replace(chains, mixing=chains.mixing.since(start, joined(own)))
+                mixing = chains.mixing.since(start, joined(own))
+                chains = replace(chains, mixing=mixing) if mixing.largest_drift >= MOVES.drift else chains
             worth, least = chains.mixing.fewest_effective, needed(effective, chains)
             enough = chains.stationary and worth >= least
             if enough and not enough_after:
