@@ -366,7 +366,8 @@ def is_copy(x: Tracer) -> bool:
     """Whether none of its numbers lie where those of an operand do."""
     match x.operation:
         case Operation(function, (_, index)) if function in PICKS:
-            return not is_basic(index)
+            items = index if isinstance(index, tuple) else (index,)
+            return any(isinstance(i, np.ndarray) and i.ndim for i in items)
         case Operation(function, _):
             return function in ARITHMETIC
     return False

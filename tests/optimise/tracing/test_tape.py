@@ -33,6 +33,14 @@ def in_turn(xp, x, s, entries, before=None):
     return whole if before is None else whole + before
 
 
+def set_again(xp, x, s, column):
+    """A column of a matrix, the second, that is set several times by what it was."""
+    m = xp.put(np.ones((3, 4)), (ROWS, 1), x * s)
+    for _ in range(3):
+        m = xp.put(m, (ROWS, 1), (column(m) * x[:, None])[:, 0] + s)
+    return xp.np.sum(m)
+
+
 TRACEABLE = {
     "arithmetic": lambda xp, x, s: xp.np.sum((x * s + 2 - x / s) * -x - s**2),
     "a number divided by a negative one": lambda xp, x, s: xp.np.sum(x / -2) - s / -3,
@@ -72,6 +80,8 @@ TRACEABLE = {
     "entries set in turn, all read later": lambda xp, x, s: in_turn(
         xp, x, s, lambda xp, m, t: m[ROWS, t], before=1.0
     ),
+    "entries set again from a view of them": lambda xp, x, s: set_again(xp, x, s, lambda m: m[:, 1, None]),
+    "entries set again from a copy of them": lambda xp, x, s: set_again(xp, x, s, lambda m: m[:, INDEX[3:]]),
     "entries set twice, to one value": lambda xp, x, s: xp.np.sum(
         xp.put(xp.put(xp.np.exp(x), INDEX, x[INDEX] * np.arange(4.0)), (INDEX[:3],), s) ** 2
     ),
@@ -159,6 +169,8 @@ def test_what_depends_on_a_value_otherwise_is_not_traced(name: str) -> None:
     [
         ("entries set in turn", 3),
         ("entries set in turn from ranges", 0),
+        ("entries set again from a view of them", 0),
+        ("entries set again from a copy of them", 3),
         ("entries set in turn, all read later", 0),
     ],
 )
