@@ -438,6 +438,7 @@ Stmt = Union[Setter, Increment, CallVoid, Loop, Scan, If, Profile, Return, Jump,
 Stmts = tuple[Stmt, ...]
 Change = Callable[[Stmts], Stmts]
 BlockChange = Callable[..., Stmts]
+"""Of the statements of a block, and by keyword the names of its `outputs`."""
 
 # --- Program -------------------------------------------------------------------------------------
 

@@ -274,8 +274,7 @@ def until_stationary(
     A stuck chain gives its place to another of its group, of so many; of 0 groups, to none. Chains that
     check draws are compared with these too: what changes fast has changed before the stages that are.
     """
-    u, log_p = sampler.chains.u[None], sampler.chains.log_p[None]
-    start = MoveStage(u, log_p, nearest(u, centres))
+    start = sampler.chains.u
     kept, entered = list[MoveStage](), list[bool]()  # whether its moves were those that enter necks
     straight_at_first = starts_right or sampler.necks is not None
     written = effective >= MOVES.fewest_effective  # fewer are to check draws by weights
@@ -310,7 +309,7 @@ def until_stationary(
                 continue
             chains = _moved(joined(own[:-1]), stage, sampler, centres, spent)
             if not written and sampler.moves == MOVES.shortest:
-                mixing = chains.mixing.since(start, joined(own))
+                mixing = chains.mixing.since(start, joined(own).u)
                 chains = replace(chains, mixing=mixing) if mixing.largest_drift >= MOVES.drift else chains
             worth, least = chains.mixing.fewest_effective, needed(effective, chains)
             enough = chains.stationary and worth >= least

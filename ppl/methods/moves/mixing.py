@@ -69,9 +69,9 @@ class Mixing(NamedTuple):
     drift_of_log_p: float
     sd_errors: Floats = np.zeros(0)
 
-    def since(self, start: MoveStage, after: MoveStage) -> "Mixing":
-        """With the drift from where chains start, where that is larger."""
-        return self._replace(drift=np.maximum(self.drift, drift_from(start.u, after.u)))
+    def since(self, start: Floats, after: Floats) -> "Mixing":
+        """With the drift from where chains start (chains, dim) to later positions, where it is larger."""
+        return self._replace(drift=np.maximum(self.drift, drift_from(start[None], after)))
 
     @property
     def largest_drift(self) -> float:

@@ -698,11 +698,10 @@ def differ_by_constant(c: Lifting, b: Batch, name: str, one: Items, other: Items
     places = ((linear_index(x), linear_index(y)) for x, y in zip(one, other, strict=False))
     differ = (x for x, y in places if x and y and x.terms == y.terms and x != y)
     owner = b.owner(name)
-    known = 0 if owner is None else len(owner.variables)
 
     def stays(n: str) -> bool:
-        around = n in c.moving and owner is not None and len(c.moving[n].variables) <= known
-        return not is_touched(b, n) if around else not is_changed(c, b, n)
+        around = owner is not None and n in c.moving and len(c.moving[n].variables) <= len(owner.variables)
+        return not is_touched(b, n) and (around or n not in c.moving)
 
     return any(all(stays(n) for n, _ in x.terms) for x in differ)
 

@@ -155,7 +155,7 @@ class TapeWriter:
             if x.operation and x.operation.function in PICKS:
                 self.scatter(x, *x.operation.args)
             elif x.operation and x.operation.function is put_copy:
-                self.put_back(x, *x.operation.args)
+                self.gather(x, *x.operation.args)
             elif x.parents:
                 for parent, part in zip(filter(self.is_active, x.parents), self.parts(x), strict=True):
                     self.add(parent, part)
@@ -219,11 +219,11 @@ class TapeWriter:
             return self.call(NUMPY.put, *args)
         if function is ITEM:
             x, index = args
-            places, entries = self.places(x, index), f"{self.name(x)}[{self.name(index)}]"
-            lies_so = places is not None and np.ndim(places) and x.value[index].flags.c_contiguous
-            return (
-                self.call(np.take, x, places) if lies_so else entries
-            )  # sums of other orders have other bits
+            places = self.places(x, index)
+            # Sums of what lies in memory in another order have other bits.
+            if places is not None and np.ndim(places) and x.value[index].flags.c_contiguous:
+                return self.call(np.take, x, places)
+            return f"{self.name(x)}[{self.name(index)}]"
         if keywords:
             return f"{self.call(function.fun, *args)[:-1]}, **{self.name(keywords)})"
         return self.call(function.fun, *args)
@@ -297,7 +297,7 @@ class TapeWriter:
             self.found[key] = positions if once else None
         return self.found[key]
 
-    def put_back(self, x: Tracer, parent: Any, index: Any, value: Any) -> None:
+    def gather(self, x: Tracer, parent: Any, index: Any, value: Any) -> None:
         """Give the adjoint of entries that were set to what they were set to, and 0 to what was there."""
         g, at = f"g{x.number}", self.name(index)
         if self.is_active(value):
@@ -335,7 +335,7 @@ class TapeWriter:
 
 
 def last_reads(operations: Sequence[Tracer]) -> set[Tracer]:
-    """Copies with some entries set of which entries and sums are read, and then others are set."""
+    """Copies with some entries set, whose last reader sets others, and none before it keeps a view."""
     readers: dict[Tracer, list[Tracer]] = {}
     for x in operations:
         assert x.operation is not None

@@ -10,7 +10,7 @@ from typing import Any, get_args
 
 import numpy as np
 
-from ppl.arrays import NUMPY, Array, Namespace
+from ppl.arrays import NUMPY, Array, Namespace, row_sums
 from ppl.records import dataclass
 from ppl.stdlib.constraints.record import Constraint, Shape, ValueKind
 from ppl.stdlib.constraints.sentences import TOLERANCE, first_false, number, position
@@ -97,7 +97,7 @@ INCREASING = Condition(
 
 def sums_to(total: int) -> Condition:
     return Condition(
-        lambda xp, x: xp.np.abs(x @ np.ones(x.shape[-1]) - total) <= TOLERANCE,  # faster than sums of few
+        lambda xp, x: xp.np.abs(row_sums(xp, x) - total) <= TOLERANCE,
         lambda x, _: f"sums to {number(x.sum())}, but must sum to {total} (tolerance {TOLERANCE:g})",
     )
 
@@ -105,7 +105,7 @@ def sums_to(total: int) -> Condition:
 def of_length_one(what: str) -> Condition:
     """The sentence begins with "its squares", or with the row that they are of, after `what`."""
     return Condition(
-        lambda xp, x: xp.np.abs(xp.np.sum(x * x, axis=-1) - 1) <= TOLERANCE,
+        lambda xp, x: xp.np.abs(row_sums(xp, x * x) - 1) <= TOLERANCE,
         lambda x, i: (
             f"{what}: {f'the squares of row {i[0] + 1}' if i else 'its squares'} sum to "
             f"{number(np.sum(x * x, axis=-1)[i])}, but must sum to 1 (tolerance {TOLERANCE:g})"
