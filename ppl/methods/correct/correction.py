@@ -72,8 +72,9 @@ class CorrectionLimits(NamedTuple):
     fewest_start_ess: int = 100
     """Effective weighted draws that chains need to begin from them rather than from draws of q."""
 
-    work_on_draws: int = 2**25
-    """Numbers that moves of draws may work through where weights speak for these: a quarter of a second."""
+    work_on_draws: int = 2**23
+    """Numbers that moves of draws may work through where weights speak for these, and where these moves would
+    take their place: a quarter of a second."""
 
     work_on_few: int = 2**27
     """The same for as few of them as tell something: about a second."""
@@ -95,8 +96,8 @@ class CorrectionLimits(NamedTuple):
     """The independent draws that these must be worth, as a share of their number."""
 
     checked_share: float = 0.4
-    """The same of those that are moved to check draws of a mixture, in whose place few of theirs would be
-    written: at the shortest they are worth 0.8 to 1.6 times their number.
+    """The same of those that are moved to check draws in whose place few of theirs would be written: at the
+    shortest they are worth 0.8 to 1.6 times their number.
     """
 
     widening: float = 2.0
@@ -274,33 +275,38 @@ def moved_on(
 ) -> Corrected:
     """Draws of any path, moved until they are stationary: most are so from the beginning.
 
-    Some of many are moved, fewer of a mixture's. `reliable` ones stay as they are where these do not change,
-    and are worth few.
+    Some of many are moved, few of a mixture's, or where so many as are worth a fit would take long.
+    `reliable` ones stay as they are where these do not change, and are worth few.
     """
     n, width = len(drawn.u), target.width
     work, few = width * CORRECTION.gradients_a_chain, CORRECTION.fewest_moved
     many = max(CORRECTION.most_moved, CORRECTION.moved_a_dimension * target.dim)
-    most = few if drawn.pool else many
-    chains = min(n, most, max(few, CORRECTION.work_on_draws // work))
+    affordable = min(many, CORRECTION.work_on_draws // work)
+    checks = bool(drawn.pool) or (reliable and affordable < MOVES.fewest_effective)
+    chains = min(n, few if checks else max(few, affordable))
     if n < few or few * work > CORRECTION.work_on_few or not drawn.u.std(axis=0).all():
         return drawn
     first = rng.permutation(n)[:chains]
-    share = CORRECTION.checked_share if drawn.pool else CORRECTION.effective_share
+    share = CORRECTION.checked_share if checks else CORRECTION.effective_share
     effective = share * chains if reliable else wanted(n)
     how = partial(moved, starts_right=reliable, journal=journal)
     try:
-        scaled = Scaled(target, drawn.u.mean(axis=0), metric_of(drawn.u))
+        others = drawn.u[(drawn.u[:, :1] != drawn.u[first, 0]).all(axis=1)] if checks else drawn.u
+        # In coordinates that are fitted to them, draws are less spread than those that come after.
+        factor = metric_of(others if len(others) >= chains else drawn.u)
+        scaled = Scaled(target, drawn.u.mean(axis=0), factor)
         moves = how(scaled, scaled.to_v(drawn.u[first]), rng, most_gradients(width), listen, effective)
     except np.linalg.LinAlgError:
         return drawn
     except KeyboardInterrupt:
         return replace(drawn, interrupted=True)
     changed = moves.total_moves > MOVES.shortest or not moves.stationary or not reliable
-    enough = not drawn.pool and moves.mixing.fewest_effective >= MOVES.fewest_effective
+    enough = not checks and moves.mixing.fewest_effective >= MOVES.fewest_effective
+    known = drawn.evidence is not None and not drawn.evidence.doubt  # by two estimates that agree
     if chains < n and not changed and not enough:
         tails = drawn.tails if drawn.pool else extremes(scaled, moves.u, moves.chains)[0]
-        return replace(drawn, moved=moves, tails=tails)
-    known = drawn.evidence is not None and not drawn.evidence.doubt  # by two estimates that agree
+        by_chains = None if known or drawn.evidence is None else bridges_between_chains(scaled, moves, rng)
+        return replace(drawn, moved=moves, tails=tails, evidence=beside_chains(drawn.evidence, by_chains))
     corrected = of_chains(scaled, moves, n, rng, bridged=changed or not known)
     if changed:
         return replace(corrected, modes=drawn.modes)

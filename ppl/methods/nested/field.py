@@ -120,7 +120,9 @@ class Fields:
 
     def precisions(self, outer: Floats, latent: Floats, gradients: Floats) -> Floats:
         """Minus the Hessians, in lower bands (n, b + 1, k), by differences of gradients, less couplings."""
-        reading, steps = self.structure.reading, np.maximum(np.abs(latent), 1.0) * FIELD_MODES.difference
+        reading = self.structure.reading
+        share = 1.0 if self.structure.is_normal else FIELD_MODES.difference
+        steps = np.maximum(np.abs(latent), 1.0) * share
         n, k = latent.shape
         bands = np.zeros((n, self.structure.bandwidth + 1, k))
         for some in self.colours_at_once(n):
@@ -186,6 +188,8 @@ class Fields:
         self, outer: Floats, start: Floats, near: float, least: Floats | float = -np.inf
     ) -> tuple[Modes, Floats]:
         """The same at points that are few enough, and the last precisions (n, b + 1, k) on the way there."""
+        if self.structure.is_normal:
+            return self.modes_by_a_step(outer, start)
         least = np.broadcast_to(least, len(outer))
         n, constant = len(outer), 0.5 * start.shape[1] * LOG_2PI
         bands = np.zeros((n, self.structure.bandwidth + 1, start.shape[1]))
@@ -242,6 +246,16 @@ class Fields:
                 break
         values[hopeless & ~settled] = -np.inf
         return Modes(at, half_log_dets, values, settled), bands
+
+    def modes_by_a_step(self, outer: Floats, start: Floats) -> tuple[Modes, Floats]:
+        """The same of a field that is normal: one step of Newton's method leads from anywhere to the mode."""
+        values, gradients = self.values_and_gradients(outer, start)
+        bands = self.precisions(outer, start, gradients)
+        factors = self.factored(bands)
+        step = factors.solve(gradients)
+        values += 0.5 * (gradients * step).sum(axis=1)
+        known = factors.as_given & np.isfinite(values)
+        return Modes(start + step, factors.half_log_dets, np.where(known, values, -np.inf), known), bands
 
     def beside(self, outer: Floats, at: Floats, distance: float, rng: np.random.Generator) -> Floats:
         """Points (n, k) away from modes, from which others may be found."""

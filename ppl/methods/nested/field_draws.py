@@ -97,7 +97,7 @@ class FieldDraws:
             best[better], drawn[better], log_p[better] = score[better], tried[better], value[better]
         log_q = log_p - total + np.log(self.tries)
         unsure = 2 * total - squares < np.log(FEWEST_OF_FIELD * self.tries)
-        draws.put(rows, GivenDraws(drawn, log_q, np.isfinite(total), known[rows], unsure))
+        draws.put(rows, GivenDraws(drawn, log_q, log_p, known[rows], unsure))
         return draws
 
     def weighted(
@@ -147,6 +147,9 @@ def field_draws(
         chosen = FieldDraws(fields, fields.between, fields.at)
         return replace(chosen, tries=tries_for(chosen.excess(outer[:MEASURED], rng)))
     modes = fields.modes(outer, start, MODES.near)
+    if fields.structure.is_normal:
+        between = Interpolation.between(outer[modes.found], about, FARTHEST_BETWEEN)
+        return FieldDraws(fields, between, modes.at[modes.found], tries=1)
     places = [(outer[k], modes.at[k]) for k in fields.parts(len(outer))]
     traces = [third_derivatives(fields, *each, fields.factors(*each))[1] for each in places]
     thirds = fields.latent(np.concatenate(traces)) / 3

@@ -1,6 +1,7 @@
 """The marginal density of the outer coordinates by Laplace's approximation, and its mode."""
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -84,7 +85,7 @@ class Marginal:
     def start(self, outer: Floats) -> Floats:
         """Where modes at outer points (n, d) are looked for, (n, k)."""
         here = np.repeat(self.latent[None], len(outer), axis=0)
-        if self.slope is None:
+        if self.slope is None or self.inner.structure.is_normal:
             return here
         predicted = here + np.tensordot(outer - self.centre, self.slope, axes=1)
         # far away the prediction may mislead
@@ -116,6 +117,12 @@ def climb(start: Marginal) -> Peak | None:
     """To the mode; None where there is none."""
     (near,) = ascended([start])
     return newton(near) if near else None
+
+
+def climbs(starts: Sequence[Marginal]) -> Iterator[Marginal | None]:
+    """Most of the way to a mode from each start: together, or as they are asked for where they are dear."""
+    together = [[start] for start in starts] if starts[0].inner.is_costly else [starts]
+    return chain.from_iterable(map(ascended, together))
 
 
 def ascended(starts: Sequence[Marginal]) -> list[Marginal | None]:

@@ -1,12 +1,12 @@
 """Whether the outer coordinates, or the rest given these, have another mode than that which was found."""
 
-from itertools import chain
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 
 from ppl.floats import Floats
-from ppl.methods.nested.marginal import Marginal, Peak, ascended, newton
+from ppl.methods.nested.marginal import Marginal, Peak, newton
 from ppl.methods.nested.modes import MODES
 
 
@@ -39,14 +39,13 @@ class BesideLimits(NamedTuple):
 BESIDE = BesideLimits()
 
 
-def highest(peak: Peak, starts: list[Marginal]) -> Peak | None:
-    """The highest mode of the outer coordinates that climbs from elsewhere end at; None where another has
-    mass, too.
+def highest(peak: Peak, elsewhere: Iterable[Marginal | None]) -> Peak | None:
+    """The highest mode of the outer coordinates that climbs from elsewhere end at, whose last points these
+    are; None where another has mass, too.
     """
     top, height = peak, peak.marginal.log_density(peak.marginal.centre)
     costly = peak.marginal.inner.is_costly
-    together = [[start] for start in starts] if costly or not starts else [starts]
-    for near in filter(None, chain.from_iterable(map(ascended, together))):
+    for near in filter(None, elsewhere):
         other = None if top.is_near(near.centre) else newton(near, top)
         if other is None or top.is_near(other.marginal.centre):
             if costly:

@@ -96,6 +96,8 @@ class Field:
     colours: Indices
     couplings: tuple[NDArray[np.float64], ...] = ()
     """Weights w (k,) of sums by which coordinates meet as well: the precision has w w' of each."""
+    is_normal: bool = False
+    """Whether the log density is quadratic in the latent coordinates: normal given the outer ones."""
 
     @cached_property
     def bandwidth(self) -> int:

@@ -42,10 +42,26 @@ STRUCTURE = StructureLimits()
 
 
 def structure_of(target: Target, u: Floats, rng: np.random.Generator) -> Field | None:
-    """The field of a target, seen from a point u (dim,) with a finite gradient; None where it has none.
+    """The field of a target, seen from a point u (dim,) with a finite gradient; None where it has none."""
+    field = field_seen_from(target, u, rng)
+    return field and replace(field, is_normal=is_normal(target, field.latent, u, rng))
 
-    Without sums by which many coordinates meet, if need be. Coordinates that hardly meet at u may do so
-    elsewhere, as those of a Gaussian process by its length scale.
+
+def is_normal(target: Target, latent: Indices, u: Floats, rng: np.random.Generator) -> bool:
+    """Whether gradients by latent coordinates are linear in these, at u (dim,) and two distant points."""
+    step, shift = np.zeros(len(u)), rng.normal(size=u.shape)
+    step[latent] = rng.normal(size=len(latent))
+    places = np.array([u, u + shift, u - shift])[:, None] + np.arange(3)[:, None] * step
+    slopes = target.gradients_alone(places.reshape(-1, len(u))).reshape(places.shape)[..., latent]
+    bend, size = slopes[:, 0] - 2 * slopes[:, 1] + slopes[:, 2], np.abs(slopes).max(axis=1)
+    known = np.isfinite(slopes).all(axis=(1, 2))
+    return bool(known.any() and (np.abs(bend) <= GRAPH.smallest_change * size)[known].all())
+
+
+def field_seen_from(target: Target, u: Floats, rng: np.random.Generator) -> Field | None:
+    """The field itself: without sums by which many coordinates meet, if need be.
+
+    Coordinates that hardly meet at u may do so elsewhere, as those of a Gaussian process by its length scale.
     """
     within = STRUCTURE.fewest <= target.dim <= STRUCTURE.most
     graph = graph_of(target, u, rng) if within else None

@@ -250,9 +250,6 @@ def draws_at(
     marginal: Marginal, own: FieldDraws, outer: Floats, least: Floats, rng: np.random.Generator
 ) -> tuple[Floats, Floats, Floats, Floats, NDArray[np.bool_]]:
     """A Round of points without the mixture; none where the marginal seems to be below `least`."""
-    inner = marginal.inner
-    given_ = own.draws(outer, least, rng)
-    log_p, rows = np.full(len(outer), -np.inf), given_.complete
-    if rows.any():
-        log_p[rows] = inner.values(outer[rows], given_.latent[rows])
-    return inner.points(outer, given_.latent), log_p, given_.log_q, given_.about, given_.unsure
+    draws = own.draws(outer, least, rng)
+    u = marginal.inner.points(outer, draws.latent)
+    return u, draws.log_p, draws.log_q, draws.about, draws.unsure

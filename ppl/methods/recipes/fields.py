@@ -1,6 +1,7 @@
 """Latent variables integrated out, where a target has a field of them (see nested.py), and the result."""
 
 from dataclasses import replace
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,7 +31,7 @@ from ppl.methods.moves.images import Images, OneImage, images_of, near_images
 from ppl.methods.nested.field import Fields
 from ppl.methods.nested.field_coordinates import FieldCoordinates, coordinates_of, has_coordinates
 from ppl.methods.nested.interpolated import interpolated, interpolated_again, interpolated_at
-from ppl.methods.nested.marginal import Marginal, Peak, climb
+from ppl.methods.nested.marginal import Marginal, Peak, climbs, newton
 from ppl.methods.nested.modes_beside import BESIDE, has_other_modes, highest
 from ppl.methods.nested.outer import OUTER, mixture_over, one_over
 from ppl.methods.nested.sparse import Field
@@ -180,20 +181,20 @@ def field_fit(
     tell(0)
     inner = Fields(target, structure)
     marginals = [Marginal(inner, start[structure.outer], inner.latent(start[None])[0]) for start in starts]
-    tried = marginals if structure.is_complete else marginals[:1]  # chains alone mix ill in such a field
-    at, first = next(((k, peak) for k, each in enumerate(tried) if (peak := climb(each))), (0, None))
+    tried = len(marginals) if structure.is_complete else 1  # chains alone mix ill in such a field
+    ends = climbs(marginals)
+    nearest = ((k, newton(near)) for k, near in enumerate(islice(ends, tried)) if near)
+    at, first = next(((k, peak) for k, peak in nearest if peak), (0, None))
     if first is None:
         raise Refused("the other parameters have no mode once the latent variables are integrated out")
-    top = highest(first, marginals[at + 1 :])
+    top = highest(first, ends)
     if top is None:
         raise Refused("the other parameters have several modes")
     begun = marginals[at] if top is first else top.marginal  # more draws climb to the same mode from there
     start = inner.points(begun.centre[None], begun.latent[None])[0]
     tell(1)
     peak = interpolated(top, rng)
-    mixture = mixture_over(peak, rng)
-    if mixture is None:  # draws say where Laplace is wrong
-        mixture = one_over(peak.gaussian)
+    mixture = mixture_over(peak, rng) or one_over(peak.gaussian)  # draws say where Laplace is wrong
     peak = interpolated_again(peak, mixture.draws(OUTER.draws, rng))
     if has_other_modes(peak.marginal, mixture.draws(BESIDE.outer_points, rng), rng):
         raise Refused("the latent variables have several modes given the other parameters")

@@ -542,13 +542,19 @@ def given(target, outer):
     return fields, field_draws(fields, about, outer, start, rng())
 
 
+@pytest.mark.parametrize("counts", [False, True])
+def test_a_field_is_told_to_be_normal_or_not(counts):
+    target = Turned(4, 9, counts=counts)
+    assert structure_of(target, np.zeros(target.dim), rng()).is_normal is not counts
+
+
 @pytest.mark.parametrize("width", [1, 4, 6])
 def test_draws_of_normal_blocks_are_exact(width):
     target, outer = Turned(width, 9, counts=False), np.repeat([[0.3], [-2.0], [-1.0]], 20, axis=0)
     fields, own = given(target, outer)
     drawn = own.draws(outer, np.full(len(outer), -np.inf), rng())
     off = fields.values(outer, drawn.latent) - drawn.log_q - target.log_marginals(outer)
-    assert drawn.complete.all() and own.tries == 1
+    assert np.isfinite(drawn.log_p).all() and own.tries == 1
     np.testing.assert_allclose(off, 0.0, atol=1e-5)
 
 
@@ -559,7 +565,7 @@ def test_weights_of_draws_of_blocks_are_their_marginal(width):
     fields, own = given(target, outer)
     drawn = own.draws(outer, np.full(len(outer), -np.inf), rng())
     off = fields.values(outer, drawn.latent) - drawn.log_q - target.log_marginals(outer)
-    assert drawn.complete.all() and np.std(off) < 0.35
+    assert np.isfinite(drawn.log_p).all() and np.std(off) < 0.35
     for half in (off[:300], off[300:]):
         assert special.logsumexp(half) - math.log(300) == pytest.approx(0.0, abs=0.12)
 
@@ -568,8 +574,8 @@ def test_no_draw_is_made_where_the_marginal_is_below_what_counts():
     target, outer = Turned(1, 9, counts=False), np.linspace(-2.0, 0.5, 40)[:, None]
     marginals, (_, own) = target.log_marginals(outer), given(target, outer)
     some = own.draws(outer, np.full(40, np.median(marginals)), rng())
-    np.testing.assert_array_equal(some.complete, marginals > np.median(marginals))
-    assert not own.draws(outer, np.full(40, np.inf), rng()).complete.any()
+    np.testing.assert_array_equal(np.isfinite(some.log_p), marginals > np.median(marginals))
+    assert not np.isfinite(own.draws(outer, np.full(40, np.inf), rng()).log_p).any()
 
 
 # --- The recipe ----------------------------------------------------------------------------------
