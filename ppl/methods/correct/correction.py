@@ -243,11 +243,16 @@ def resampled(
         return resample(pool, n, rng)
     if np.exp(weights.log_weights.max()) > INCREMENTAL.most_of_one:
         return None
-    many = scaled.to_v(pool.u[systematic(weights.log_weights, int(weights.ess), rng)])
+    return resampled_from(scaled, pool, n, rng, DrawSource.MIXTURE)
+
+
+def resampled_from(
+    scaled: Scaled, pool: WeightedDraws, n: int, rng: np.random.Generator, source: DrawSource
+) -> Corrected:
+    """n draws of a pool whose weights are beyond doubt, with what these tell of tails and sds."""
+    many = scaled.to_v(pool.u[systematic(pool.weights.log_weights, int(pool.weights.ess), rng)])
     tails, errors_of_sds = extremes(scaled, many, len(many))
-    return replace(
-        resample(pool, n, rng, DrawSource.MIXTURE), pool=pool, tails=tails, sd_errors=errors_of_sds
-    )
+    return replace(resample(pool, n, rng, source), pool=pool, tails=tails, sd_errors=errors_of_sds)
 
 
 def has_a_neck(target: Target, drawn: Corrected, weights: Psis, rng: np.random.Generator) -> bool:

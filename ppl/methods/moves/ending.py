@@ -272,7 +272,7 @@ def until_stationary(
     """The chains of a sampler moved on, with the arguments of `moved`; at most through these stages.
 
     A stuck chain gives its place to another of its group, of so many; of 0 groups, to none. Chains that
-    check draws are compared with these too: what changes fast has changed before the stages that are.
+    check draws are first compared with these: what changes fast has changed before the stages are made.
     """
     start = sampler.chains.u
     kept, entered = list[MoveStage](), list[bool]()  # whether its moves were those that enter necks
@@ -309,8 +309,7 @@ def until_stationary(
                 continue
             chains = _moved(joined(own[:-1]), stage, sampler, centres, spent)
             if not written and sampler.moves == MOVES.shortest:
-                mixing = chains.mixing.since(start, joined(own).u)
-                chains = replace(chains, mixing=mixing) if mixing.largest_drift >= MOVES.drift else chains
+                chains = replace(chains, mixing=chains.mixing.since(start, joined(own).u, MOVES.drift))
             worth, least = chains.mixing.fewest_effective, needed(effective, chains)
             enough = chains.stationary and worth >= least
             if enough and not enough_after:

@@ -69,9 +69,12 @@ class Mixing(NamedTuple):
     drift_of_log_p: float
     sd_errors: Floats = np.zeros(0)
 
-    def since(self, start: Floats, after: Floats) -> "Mixing":
-        """With the drift from where chains start (chains, dim) to later positions, where it is larger."""
-        return self._replace(drift=np.maximum(self.drift, drift_from(start[None], after)))
+    def since(self, start: Floats, after: Floats, least: float) -> "Mixing":
+        """With the drift from where chains start (chains, dim) to later positions in place of that of stages,
+        where it is as large as the `least` that matters: few chains tell next to nothing of tails but chance.
+        """
+        drift = drift_from(start[None], after)
+        return self._replace(drift=np.where(drift < least, 0.0, drift), apart=np.zeros_like(drift))
 
     @property
     def largest_drift(self) -> float:

@@ -35,11 +35,11 @@ from ppl.records import dataclass, replace
 MOST_DRAWS_AT_OUTER = 24
 """Draws at an outer point are in pairs, y and -y, or one: so many at most."""
 EXCESS = 0.1
-"""The relative variance of their mean weight for which there are more pairs than one."""
+"""The relative variance of weights with which there is one draw, and that of their mean with which there are
+no more pairs.
+"""
 EVEN = 0.1
 """That of weights of the Gaussian's draws with which these are not carried on."""
-NEXT_TO_NORMAL = 1e-3
-"""That with which there is one draw at an outer point."""
 GAIN = 0.5
 """The share of that variance which is left where draws are carried on. More is left if third derivatives are
 not what makes the field not normal: of a mixture's means a draw in six was missed.
@@ -127,8 +127,10 @@ class FieldDraws:
     def excess(self, outer: Floats, rng: np.random.Generator) -> float:
         """The mean relative variance of weights at one outer point, over such points (n, d)."""
         modes, bands = self.modes_at(outer)
-        weights = np.array([each for *_, each in self.weighted(outer, modes.at, bands, rng)])
-        return float(np.mean([len(each) / effective_size(each) - 1 for each in weights.T]))
+        each = np.repeat(np.arange(len(outer)), MOST_DRAWS_AT_OUTER // 2)
+        pairs = replace(self, tries=2).weighted(outer[each], modes.at[each], bands[each], rng)
+        weights = np.concatenate([own.reshape(len(outer), -1) for *_, own in pairs], axis=1)
+        return float(np.mean([len(own) / effective_size(own) - 1 for own in weights]))
 
     def modes_at(self, outer: Floats, least: Floats | float = -np.inf) -> tuple[Modes, Floats]:
         """Modes at outer points (n, d), and precisions (n, b + 1, k) there."""
@@ -159,7 +161,7 @@ def field_draws(
     some = outer[:MEASURED]
     excess = chosen.excess(some, rng)
     if excess <= EVEN:
-        return replace(chosen, tries=1 if excess <= NEXT_TO_NORMAL else 2)
+        return replace(chosen, tries=tries_for(excess))
     carried = replace(chosen, thirds=thirds[complete])
     left = carried.excess(some, rng)
     if not left < GAIN * excess:
@@ -168,5 +170,9 @@ def field_draws(
 
 
 def tries_for(excess: float) -> int:
-    """Draws in pairs at an outer point, whose mean weight has no more than `EXCESS`."""
-    return 2 * int(np.clip(np.ceil(excess / (2 * EXCESS)), 1, MOST_DRAWS_AT_OUTER // 2))
+    """Draws at an outer point, one or in pairs, whose mean weight has no more than `EXCESS`."""
+    return (
+        1
+        if excess <= EXCESS
+        else 2 * int(np.clip(np.ceil(excess / (2 * EXCESS)), 1, MOST_DRAWS_AT_OUTER // 2))
+    )

@@ -54,7 +54,10 @@ class ClimbLimits(NamedTuple):
     near: float = 0.1
     """The mode is found where the next step is shorter, in sds."""
 
-    shortening: float = 0.5
+    mode: float = 0.1
+    """How near those of the rest are on the way to it."""
+
+    shortening: float = 0.25
     """The share of a step that is tried where it does not lead up."""
 
     same_peak: float = 1.0
@@ -84,13 +87,13 @@ class Marginal:
 
     def start(self, outer: Floats) -> Floats:
         """Where modes at outer points (n, d) are looked for, (n, k)."""
+        return higher_of(self.inner, outer, *self.starts(outer))
+
+    def starts(self, outer: Floats) -> Floats:
+        """The modes at the centre, and what these are by their slope at outer points (n, d), (2, n, k)."""
         here = np.repeat(self.latent[None], len(outer), axis=0)
-        if self.slope is None or self.inner.structure.is_normal:
-            return here
-        predicted = here + np.tensordot(outer - self.centre, self.slope, axes=1)
-        # far away the prediction may mislead
-        higher = self.inner.values(outer, predicted) > self.inner.values(outer, here)
-        return np.where(higher[:, None], predicted, here)
+        moved = 0.0 if self.slope is None else np.tensordot(outer - self.centre, self.slope, axes=1)
+        return np.stack([here, here + moved])
 
     def log_density(self, outer: Floats) -> float:
         return float(self.modes(outer[None]).log_marginals[0])
@@ -99,6 +102,14 @@ class Marginal:
         """By Laplace's approximation about modes at outer points (n, d), some at a time, (n,)."""
         parts, least = row_parts(len(outer), self.latent.size), np.broadcast_to(least, len(outer))
         return np.concatenate([self.modes(outer[k], MODES.about, least[k]).log_marginals for k in parts])
+
+
+def higher_of(inner: Fields, outer: Floats, here: Floats, predicted: Floats) -> Floats:
+    """The values (n, k) of the field from which modes are looked for: far away a prediction may mislead."""
+    if inner.structure.is_normal or (here == predicted).all():
+        return here
+    one, other = inner.values(np.tile(outer, (2, 1)), np.concatenate([here, predicted])).reshape(2, -1)
+    return np.where((other > one)[:, None], predicted, here)
 
 
 class Peak(NamedTuple):
@@ -133,8 +144,9 @@ def ascended(starts: Sequence[Marginal]) -> list[Marginal | None]:
 
     def seen(asked: Mapping[int, Floats]) -> list[Ascent]:
         numbers, outer = np.array(list(asked)), np.array(list(asked.values()))
-        begin = [here[k].start(point[None]) for k, point in asked.items()]
-        modes, bands = inner.modes_of_part(outer, np.concatenate(begin), MODES.near)
+        starts_ = np.concatenate([here[k].starts(point[None]) for k, point in asked.items()], axis=1)
+        begin = higher_of(inner, outer, *starts_)
+        modes, bands = inner.modes_of_part(outer, begin, CLIMB.mode)
         values = modes.log_marginals
         slopes_, curvatures = np.zeros(outer.shape), np.zeros((*outer.shape, outer.shape[1]))
         if (rises := values > highest[numbers]).any():

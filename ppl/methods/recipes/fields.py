@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ppl.floats import Floats
 from ppl.kernel.advi.context import NULL_JOURNAL, once
+from ppl.kernel.advi.coordinates import Scaled
 from ppl.kernel.advi.elbo import Elbo
 from ppl.kernel.advi.families.family import Family
 from ppl.kernel.advi.families.full_rank import FullRank
@@ -20,7 +21,14 @@ from ppl.kernel.advi.target import Target, finite
 from ppl.memory import NoRoom, require_room
 from ppl.methods.correct import correction
 from ppl.methods.correct.bridge import of_weighted
-from ppl.methods.correct.correction import Corrected, DrawSource, moved_on, resample, will_move
+from ppl.methods.correct.correction import (
+    Corrected,
+    DrawSource,
+    moved_on,
+    resample,
+    resampled_from,
+    will_move,
+)
 from ppl.methods.correct.evidence import Estimates, of_weights
 from ppl.methods.correct.resampling import systematic
 from ppl.methods.correct.weight_quality import is_reliable
@@ -88,11 +96,12 @@ class WeightedFit(NamedTuple):
         Where the weights are uneven, of chains, and Refused where there can be none.
         """
         settings, streams = context.settings, context.streams
-        by_weights = resample(self.draws, settings.draws, streams.draws, DrawSource.NESTED)
+        how, reliable = (settings.draws, streams.draws, DrawSource.NESTED), not self.uneven
+        plain = Scaled(target, np.zeros(target.dim), np.ones(target.dim))
+        by_weights = resampled_from(plain, self.draws, *how) if reliable else resample(self.draws, *how)
         corrected = replace(by_weights, evidence=self.evidence)
         if settings.move is not False:
             one = OneImage(target, self.images) if self.images else target
-            reliable = not self.uneven
             corrected = moved_on(one, corrected, streams.draws, context.listen, reliable, context.journal)
         if self.uneven and not corrected.interrupted and corrected.made is not DrawSource.MOVED:
             raise Refused(self.uneven)

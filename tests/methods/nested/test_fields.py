@@ -13,7 +13,7 @@ from ppl.methods.correct.draw_source import DrawSource
 from ppl.methods.nested.adjacency import Graph
 from ppl.methods.nested.banded import factors_of
 from ppl.methods.nested.field import Fields
-from ppl.methods.nested.field_draws import FEWEST_OF_FIELD, field_draws
+from ppl.methods.nested.field_draws import FEWEST_OF_FIELD, field_draws, tries_for
 from ppl.methods.nested.interpolated import interpolated, interpolated_again
 from ppl.methods.nested.marginal import Marginal, climb, differences
 from ppl.methods.nested.modes import MODES
@@ -398,15 +398,20 @@ T = rng().normal(-0.5, 0.3, (60, 1))
 
 
 @pytest.mark.parametrize(
-    ("of", "tries"),
-    [(lambda: fields_of(Level(Y)), 1), (lambda: fields_of(CountsOfWalk(COUNTS)), 2)],
+    ("of", "carried"),
+    [(lambda: fields_of(Level(Y)), False), (lambda: fields_of(CountsOfWalk(COUNTS)), True)],
     ids=["normal", "counts"],
 )
-def test_draws_of_a_field_that_is_not_normal_are_carried_on(of, tries):
+def test_draws_of_a_field_that_is_not_normal_are_carried_on(of, carried):
     fields = of()
     found = draws_of(fields, T, np.zeros((60, len(fields.structure.latent))))
-    assert (found.thirds is not None) == (tries > 1) and found.tries == tries
+    assert (found.thirds is not None) is carried and found.tries == 1
     assert found.excess(T, rng()) < 0.05
+
+
+@pytest.mark.parametrize(("excess", "tries"), [(0.0, 1), (0.1, 1), (0.11, 2), (0.3, 4), (9.0, 24)])
+def test_one_draw_is_made_where_its_weight_is_even_else_pairs(excess, tries):
+    assert tries_for(excess) == tries
 
 
 @pytest.mark.parametrize("t", [-9.0, -4.0, 0.5])
