@@ -76,16 +76,16 @@ def flat_lines(problem: Problem, whole: Target, plain: Target) -> list[Floats]:
 def slopes(plain: Target, count: int) -> tuple[Floats, Floats]:
     """`count` points (n, dim) at which the target is finite, and its gradients; fewer if it seldom is."""
     rng = np.random.default_rng(LINE_SEARCH.seed)
-    points, gradients = list[Floats](), list[Floats]()
-    for tried in range(LINE_SEARCH.tries * count):
-        u = rng.uniform(-1.5, 1.5, plain.dim)
-        value, gradient = plain.log_density_gradient(u)
-        if np.isfinite(value) and np.isfinite(gradient).all():
-            points.append(u)
-            gradients.append(gradient)
-        if len(points) == count or LINE_SEARCH.tries * (len(points) + 1) <= tried:
+    points, gradients = np.empty((2, 0, plain.dim))
+    for _ in range(LINE_SEARCH.tries):
+        tried = rng.uniform(-1.5, 1.5, (count, plain.dim))
+        values, slopes_ = plain.log_density_gradients(tried)
+        good = np.isfinite(values) & np.isfinite(slopes_).all(axis=1)
+        points = np.concatenate([points, tried[good]])[:count]
+        gradients = np.concatenate([gradients, slopes_[good]])[:count]
+        if len(points) == count or not good.any():
             break
-    return np.array(points), np.array(gradients)
+    return points, gradients
 
 
 def null_space(gradients: Floats) -> Floats:
