@@ -240,7 +240,7 @@ class Fields:
                 values[ended] += 0.5 * gain[factors.as_given & (gain < near**2)]
                 settled[ended] = True
                 seems = values[here] - half_log_dets[here] + MODES.overrated * gain + constant
-                flat = ~factors.as_given & (gain < MODES.near**2)  # no step leads anywhere
+                flat = ~factors.as_given & ~step.any(axis=1)
                 hopeless[here] = flat | (factors.as_given & (seems < least[here]))
             going = going[~(settled[going] | hopeless[going])]
             if not going.size:
