@@ -52,6 +52,10 @@ from ppl.methods.run.context import Context
 
 PROPOSALS = 2048
 """Weighted draws to resample from, or twice as many as are written."""
+MOST_PROPOSALS = 4000
+"""The same where they are little work: quantiles of eight schools are off by half as much."""
+WORK_ON_PROPOSALS = 2**20
+"""Numbers that these work through, a value each."""
 COPIES = 2
 """How often these are in memory at once."""
 LEAST_EFFECTIVE_SHARE = 0.3
@@ -208,7 +212,8 @@ def field_fit(
     if has_other_modes(peak.marginal, mixture.draws(BESIDE.outer_points, rng), rng):
         raise Refused("the latent variables have several modes given the other parameters")
     tell(2)
-    count = max(PROPOSALS, 2 * settings.draws)
+    cheap = min(MOST_PROPOSALS, WORK_ON_PROPOSALS // max(target.width, target.dim))
+    count = max(PROPOSALS, cheap, 2 * settings.draws)
     try:
         require_room((COPIES, count, target.dim), "an array of draws of the latent variables")
     except NoRoom as no_room:

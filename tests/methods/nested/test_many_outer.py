@@ -180,4 +180,4 @@ def test_draws_of_which_few_count_are_left_to_chains_before_all_are_made(monkeyp
     monkeypatch.setattr(fields, "mixture_over", lambda peak, rng: beside(peak))
     monkeypatch.setattr(fields, "MOST_MORE_GRADIENTS", -1)
     assert fit(target(), Settings(algorithm="auto")).verdict.made is not DrawSource.NESTED
-    assert made == [512]
+    assert made == [fields.MOST_PROPOSALS // 4]
