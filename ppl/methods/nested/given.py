@@ -1,6 +1,6 @@
 """Draws of a field given the outer coordinates."""
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,3 +31,17 @@ class GivenDraws(NamedTuple):
         """Draws at the points marked by `rows` (n,), in place."""
         for every, each in zip(self, some, strict=True):
             every[rows] = each
+
+
+class FieldSampler(Protocol):
+    """A way to draw a field at outer points."""
+
+    @property
+    def numbers(self) -> int:
+        """Numbers that are held for an outer point."""
+
+    def gradients(self, n: int) -> float:
+        """How many gradients and log densities n draws take, about."""
+
+    def draws(self, outer: Floats, least: Floats, rng: np.random.Generator) -> GivenDraws:
+        """A draw at each outer point (n, d); none where the marginal seems to be below `least` (n,)."""

@@ -81,6 +81,11 @@ class Marginal:
     def dim(self) -> int:
         return len(self.centre)
 
+    @property
+    def most_newton(self) -> int:
+        """Steps of Newton's method that lead to the mode, if there is one, from where ascents end."""
+        return CLIMB.most_newton
+
     def modes(self, outer: Floats, near: float = MODES.near, least: Floats | float = -np.inf) -> Modes:
         """At outer points (n, d); those are given up that seem to have a log density below `least` (n,)."""
         return self.inner.modes(outer, self.start(outer), near, least)
@@ -102,6 +107,27 @@ class Marginal:
         """By Laplace's approximation about modes at outer points (n, d), some at a time, (n,)."""
         parts, least = row_parts(len(outer), self.latent.size), np.broadcast_to(least, len(outer))
         return np.concatenate([self.modes(outer[k], MODES.about, least[k]).log_marginals for k in parts])
+
+    def differences(self, directions: Floats) -> "Seen | None":
+        """Values at the centre and to both sides along directions (d, d); None where one is not finite."""
+        d, inner = self.dim, self.inner
+        first, second = np.triu_indices(d, 1) if inner.is_costly else np.zeros((2, 0), dtype=np.intp)
+        between = directions[first] + directions[second]
+        points = self.centre + np.concatenate([np.zeros((1, d)), directions, -directions, between])
+        if inner.is_costly:
+            modes = self.modes(points)
+            gradients = profile_slopes(inner, points, modes, directions)
+        else:
+            modes, bands = inner.modes_of_part(points, self.start(points), MODES.near)
+            gradients = slopes(inner, points, modes.at, inner.factored(bands)) @ directions.T
+        if not (np.isfinite(modes.log_marginals).all() and np.isfinite(gradients).all()):
+            return None
+        ahead, behind = slice(1, d + 1), slice(d + 1, 2 * d + 1)
+        curvature = (gradients[ahead] - gradients[behind]) / 2
+        inverse = np.linalg.inv(directions)
+        new_slope = np.tensordot(inverse, modes.at[ahead] - modes.at[behind], axes=1) / 2
+        seen = replace(self, latent=modes.at[0], slope=new_slope)
+        return Seen(seen, float(modes.log_marginals[0]), gradients[0], (curvature + curvature.T) / 2)
 
 
 def higher_of(inner: Fields, outer: Floats, here: Floats, predicted: Floats) -> Floats:
@@ -202,11 +228,12 @@ def newton(marginal: Marginal, known: Peak | None = None) -> Peak | None:
     """
     d, highest = marginal.dim, -np.inf
     directions, step = CLIMB.first_difference * np.eye(d), np.zeros(d)
-    for _ in range(CLIMB.most_newton):
+    for _ in range(marginal.most_newton):
         there = marginal.centre + step
         if known and known.is_near(there):
             return known
-        seen = differences(replace(marginal, centre=there, latent=marginal.start(there[None])[0]), directions)
+        begun = replace(marginal, centre=there, latent=marginal.start(there[None])[0])
+        seen = begun.differences(directions)
         if seen is None or seen.value < highest:
             directions, step = CLIMB.shortening * directions, CLIMB.shortening * step
             continue
@@ -231,25 +258,3 @@ class Seen(NamedTuple):
     value: float
     slope: Floats
     curvature: Floats
-
-
-def differences(marginal: Marginal, directions: Floats) -> Seen | None:
-    """Values at the centre and to both sides along directions (d, d); None where one is not finite."""
-    d, inner = marginal.dim, marginal.inner
-    first, second = np.triu_indices(d, 1) if inner.is_costly else np.zeros((2, 0), dtype=np.intp)
-    between = directions[first] + directions[second]
-    points = marginal.centre + np.concatenate([np.zeros((1, d)), directions, -directions, between])
-    if inner.is_costly:
-        modes = marginal.modes(points)
-        gradients = profile_slopes(inner, points, modes, directions)
-    else:
-        modes, bands = inner.modes_of_part(points, marginal.start(points), MODES.near)
-        gradients = slopes(inner, points, modes.at, inner.factored(bands)) @ directions.T
-    if not (np.isfinite(modes.log_marginals).all() and np.isfinite(gradients).all()):
-        return None
-    ahead, behind = slice(1, d + 1), slice(d + 1, 2 * d + 1)
-    curvature = (gradients[ahead] - gradients[behind]) / 2
-    inverse = np.linalg.inv(directions)
-    new_slope = np.tensordot(inverse, modes.at[ahead] - modes.at[behind], axes=1) / 2
-    seen = replace(marginal, latent=modes.at[0], slope=new_slope)
-    return Seen(seen, float(modes.log_marginals[0]), gradients[0], (curvature + curvature.T) / 2)

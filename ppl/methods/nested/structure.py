@@ -89,7 +89,8 @@ def field_seen_from(target: Target, u: Floats, rng: np.random.Generator) -> Fiel
 
 
 def complete_field(target: Target, u: Floats, rng: np.random.Generator, graph: Graph) -> Field | None:
-    """The field of all coordinates without a constraint, if many more meet at distant points than at u.
+    """The field of all coordinates without a constraint, if many more that are no scalar parameters meet at
+    distant points than at u.
 
     So do the weights of a Gaussian process by its spectrum, of which little is left at a long length scale.
     """
@@ -101,9 +102,10 @@ def complete_field(target: Target, u: Floats, rng: np.random.Generator, graph: G
         if beside is None:
             return None
         everywhere = beside
-    if everywhere.size <= GRAPH.grows * graph.size:
-        return None
     scalars, free, _ = target.kinds
+    rest = np.flatnonzero(~scalars)
+    if everywhere.among(rest).size <= GRAPH.grows * graph.among(rest).size:
+        return None
     all_meet = Graph.of_matrix(np.ones((target.dim, target.dim), dtype=bool))
     return field_of(all_meet, scalars, free, STRUCTURE.fewest_latent, partial(may_be_complete, target))
 

@@ -23,6 +23,7 @@ from ppl.methods.nested.field_draws import (
     FieldDraws,
     field_draws,
 )
+from ppl.methods.nested.given import FieldSampler
 from ppl.methods.nested.marginal import Marginal, Peak
 from ppl.methods.nested.outer import OUTER, fitted_to, overdispersed_batches, spread_of
 from ppl.methods.nested.student_ts import StudentTs
@@ -137,7 +138,7 @@ def outer_points(rounds: Sequence[Round], outer: Indices) -> Floats:
 def drawn(
     peak: Peak,
     mixture: StudentTs,
-    own: FieldDraws,
+    own: FieldSampler,
     n: int,
     rng: np.random.Generator,
     most: float = np.inf,
@@ -201,7 +202,7 @@ def together(rounds: Sequence[Round], outer: Indices) -> WeightedPoints:
     return WeightedPoints(parts, log_p, log_q, about - log_outer, unsure, psis(finite(log_p - log_q)))
 
 
-def misses(rounds: Sequence[Round], marginal: Marginal, own: FieldDraws, rng: np.random.Generator) -> float:
+def misses(rounds: Sequence[Round], marginal: Marginal, own: FieldSampler, rng: np.random.Generator) -> float:
     """The share of the posterior that the draws do not see, but those of wider and wider Gaussians do.
 
     Where Laplace's approximation has mass there, that of the marginal is estimated as of the draws.
@@ -221,7 +222,7 @@ def misses(rounds: Sequence[Round], marginal: Marginal, own: FieldDraws, rng: np
     return missed(near, *map(estimated, overdispersed_batches(near, marginal, rng)))
 
 
-def log_marginals(marginal: Marginal, own: FieldDraws, outer: Floats, rng: np.random.Generator) -> Floats:
+def log_marginals(marginal: Marginal, own: FieldSampler, outer: Floats, rng: np.random.Generator) -> Floats:
     """Log marginal densities at outer points (n, d), right on average, by a draw of the rest at each."""
     _, joint, given_outer, *_ = draws_at(marginal, own, outer, np.full(len(outer), -np.inf), rng)
     return finite(joint - given_outer)
@@ -231,7 +232,7 @@ def round_of(
     marginal: Marginal,
     highest: float,
     mixture: StudentTs,
-    own: FieldDraws,
+    own: FieldSampler,
     outer: Floats,
     rng: np.random.Generator,
 ) -> Round:
@@ -247,7 +248,11 @@ def round_of(
 
 
 def draws_at(
-    marginal: Marginal, own: FieldDraws, outer: Floats, least: Floats, rng: np.random.Generator
+    marginal: Marginal,
+    own: FieldSampler,
+    outer: Floats,
+    least: Floats,
+    rng: np.random.Generator,
 ) -> tuple[Floats, Floats, Floats, Floats, NDArray[np.bool_]]:
     """A Round of points without the mixture; none where the marginal seems to be below `least`."""
     draws = own.draws(outer, least, rng)

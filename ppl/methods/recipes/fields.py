@@ -1,7 +1,9 @@
 """Latent variables integrated out, where a target has a field of them (see nested.py), and the result."""
 
 from dataclasses import replace
+from functools import partial
 from itertools import islice
+from math import ceil
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,10 +40,12 @@ from ppl.methods.moves.ending import MOVES
 from ppl.methods.moves.images import Images, OneImage, images_of, near_images
 from ppl.methods.nested.field import Fields
 from ppl.methods.nested.field_coordinates import FieldCoordinates, coordinates_of, has_coordinates
+from ppl.methods.nested.given import FieldSampler
 from ppl.methods.nested.interpolated import interpolated, interpolated_again, interpolated_at
 from ppl.methods.nested.marginal import Marginal, Peak, climbs, newton
 from ppl.methods.nested.modes_beside import BESIDE, has_other_modes, highest
 from ppl.methods.nested.outer import OUTER, mixture_over, one_over
+from ppl.methods.nested.quadrature import by_quadrature, field_by_quadrature, goes_by_quadrature, is_off
 from ppl.methods.nested.sparse import Field
 from ppl.methods.nested.student_ts import StudentTs, moments
 from ppl.methods.nested.weighted_draws import WeightedPoints, drawn, given
@@ -74,8 +78,12 @@ MOST_MORE_GRADIENTS = 60_000
 """Gradients of those that are missing after the first ones, by the share of these that count."""
 MOST_DRAWN_BESIDE_CHAINS = 20_000
 """The same where chains can be moved in coordinates of the field: fewer moves do than in any others."""
+NO_MODE = "the other parameters have no mode once the latent variables are integrated out"
+SEVERAL_MODES = "the other parameters have several modes"
 INTEGRATED = Outcome(Ending.CONVERGED, "the latent variables were integrated out")
 DEAR = "its draws take more gradients than draws of all parameters at once"
+STARTS_BY_QUADRATURE = 2
+"""Points that climbs by it begin from: each step takes a thousand gradients."""
 NESTED_STEPS = 3
 """The parts of the report: the mode of the outer coordinates, a mixture over them, the draws."""
 
@@ -186,11 +194,7 @@ def field_fit(
     target: Target, structure: Field, starts: list[Floats], context: Context
 ) -> WeightedFit | ChainFit:
     """Draws with their weights, or those where chains begin; Refused as `nested.by_field` is."""
-    rng, settings = context.streams.nested, context.settings
-
-    def tell(step: int) -> None:
-        context.listen(Progress(Phase.NESTED, step, NESTED_STEPS))
-
+    rng, tell = context.streams.nested, partial(tell_step, context)
     tell(0)
     inner = Fields(target, structure)
     marginals = [Marginal(inner, start[structure.outer], inner.latent(start[None])[0]) for start in starts]
@@ -198,11 +202,11 @@ def field_fit(
     ends = climbs(marginals)
     nearest = ((k, newton(near)) for k, near in enumerate(islice(ends, tried)) if near)
     at, first = next(((k, peak) for k, peak in nearest if peak), (0, None))
-    if first is None:
-        raise Refused("the other parameters have no mode once the latent variables are integrated out")
+    if first is None or is_off(first.marginal):
+        return fit_by_quadrature(target, marginals, context)
     top = highest(first, ends)
     if top is None:
-        raise Refused("the other parameters have several modes")
+        raise Refused(SEVERAL_MODES)
     begun = marginals[at] if top is first else top.marginal  # more draws climb to the same mode from there
     start = inner.points(begun.centre[None], begun.latent[None])[0]
     tell(1)
@@ -212,22 +216,70 @@ def field_fit(
     if has_other_modes(peak.marginal, mixture.draws(BESIDE.outer_points, rng), rng):
         raise Refused("the latent variables have several modes given the other parameters")
     tell(2)
-    cheap = min(MOST_PROPOSALS, WORK_ON_PROPOSALS // max(target.width, target.dim))
-    count = max(PROPOSALS, cheap, 2 * settings.draws)
-    try:
-        require_room((COPIES, count, target.dim), "an array of draws of the latent variables")
-    except NoRoom as no_room:
-        raise Refused(str(no_room)) from None
     own = given(peak.marginal, mixture, rng)
-    chains_do = settings.algorithm == "auto" and will_move(target, settings)
+    chains_do = do_chains(target, context)
     dear = chains_do and own.gradients(PROPOSALS) > MOST_DRAWN_BESIDE_CHAINS
     if dear and (chains := chain_fit(target, peak, mixture, start, rng)):
         return chains
     drawn_at_most = MOST_DRAWN_GRADIENTS if mixture.dim <= OUTER.most_mixed else MOST_DRAWN_OF_MANY
     if chains_do and own.gradients(PROPOSALS) > drawn_at_most:
         raise Refused(DEAR)
-    journal = context.journal if count * target.dim <= MOVES.most_recorded else NULL_JOURNAL
+    cheap = min(MOST_PROPOSALS, WORK_ON_PROPOSALS // max(target.width, target.dim))
+    count = max(PROPOSALS, cheap, 2 * context.settings.draws)
     most = MOST_MORE_GRADIENTS if chains_do else np.inf
+    return weighted_fit(target, peak, mixture, own, start, count, most, context)
+
+
+def fit_by_quadrature(target: Target, marginals: list[Marginal], context: Context) -> WeightedFit:
+    """Draws where Laplace's approximation is poor, or has no mode; Refused as `nested.by_field` is."""
+    structure, rng = marginals[0].inner.structure, context.streams.nested
+    if not goes_by_quadrature(structure):
+        raise Refused(NO_MODE)
+    first, *others = map(by_quadrature, marginals[:STARTS_BY_QUADRATURE])
+    peak = newton(first)
+    if peak is None:
+        raise Refused(NO_MODE)
+    top = highest(peak, others)
+    if top is None:
+        raise Refused(SEVERAL_MODES)
+    tell_step(context, 1)
+    own = field_by_quadrature(top, rng)
+    if own is None:
+        raise Refused("the latent variables have peaks too narrow for quadrature")
+    at, count = own.marginal, max(3 * PROPOSALS // 4, ceil(1.5 * context.settings.draws))
+    start = at.inner.points(at.centre[None], at.latent[None])[0]
+    tell_step(context, 2)
+    peak = Peak(at, top.gaussian)
+    most = -np.inf if do_chains(target, context) else np.inf  # few rounds will do to begin chains
+    return weighted_fit(target, peak, one_over(top.gaussian), own, start, count, most, context)
+
+
+def do_chains(target: Target, context: Context) -> bool:
+    """Whether chains are moved where weights of draws do not do."""
+    return context.settings.algorithm == "auto" and will_move(target, context.settings)
+
+
+def tell_step(context: Context, step: int) -> None:
+    context.listen(Progress(Phase.NESTED, step, NESTED_STEPS))
+
+
+def weighted_fit(
+    target: Target,
+    peak: Peak,
+    mixture: StudentTs,
+    own: FieldSampler,
+    start: Floats,
+    count: int,
+    most: float,
+    context: Context,
+) -> WeightedFit:
+    """About `count` draws with their weights, as `drawn` makes them; Refused where these are not good."""
+    rng = context.streams.nested
+    try:
+        require_room((COPIES, count, target.dim), "an array of draws of the latent variables")
+    except NoRoom as no_room:
+        raise Refused(str(no_room)) from None
+    journal = context.journal if count * target.dim <= MOVES.most_recorded else NULL_JOURNAL
     parts: tuple[Any, ...] = once(
         journal, "draws", lambda: tuple(drawn(peak, mixture, own, count, rng, most)), rng
     )

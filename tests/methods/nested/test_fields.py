@@ -15,7 +15,7 @@ from ppl.methods.nested.banded import factors_of
 from ppl.methods.nested.field import Fields
 from ppl.methods.nested.field_draws import FEWEST_OF_FIELD, field_draws, tries_for
 from ppl.methods.nested.interpolated import interpolated, interpolated_again
-from ppl.methods.nested.marginal import Marginal, climb, differences
+from ppl.methods.nested.marginal import Marginal, climb
 from ppl.methods.nested.modes import MODES
 from ppl.methods.nested.outer import one_over, spread_of
 from ppl.methods.nested.slopes import slopes
@@ -287,7 +287,7 @@ def test_the_mode_and_curvature_of_a_marginal_are_the_kalman_filters():
 
 def test_slopes_of_a_marginal_are_those_of_the_kalman_filter():
     target, h = Level(Y), 0.01
-    seen = differences(Marginal(fields_of(target), np.array([-0.8]), np.zeros(40)), np.array([[h]]))
+    seen = Marginal(fields_of(target), np.array([-0.8]), np.zeros(40)).differences(np.array([[h]]))
     behind, here, ahead = (target.log_marginal(-0.8 + k * h) for k in (-1, 0, 1))
     assert seen.value == pytest.approx(here, rel=1e-8)
     assert seen.slope[0] == pytest.approx((ahead - behind) / 2, rel=1e-3)
@@ -369,7 +369,7 @@ def all_meet(target, outer):
 def test_slopes_and_curvature_of_a_marginal_by_one_hessian_at_each_point():
     fields, t, h = all_meet(DENSE, 2), np.array([0.2, -0.3]), 0.05
     assert fields.is_costly
-    seen = differences(Marginal(fields, t, np.zeros(16)), h * np.eye(2))
+    seen = Marginal(fields, t, np.zeros(16)).differences(h * np.eye(2))
     near = {(i, j): DENSE.log_marginal(t + h * np.array([i, j])) for i in (-1, 0, 1) for j in (-1, 0, 1)}
     slopes_near = [(near[1, 0] - near[-1, 0]) / 2, (near[0, 1] - near[0, -1]) / 2]
     np.testing.assert_allclose(seen.slope, slopes_near, rtol=0.01)
