@@ -4,6 +4,7 @@ Zhang, Carpenter, Gelman and Vehtari (2022), "Pathfinder", JMLR 23, Algorithms 2
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from itertools import groupby
 from typing import NamedTuple
 
@@ -69,10 +70,20 @@ class InverseHessian:
 
     @property
     def precisions(self) -> Floats:
-        """The diagonal (dim,) of its inverse, by Woodbury's identity."""
+        """The diagonal (dim,) of its inverse."""
+        scaled, inside = self.woodbury
+        return np.asarray(1 / self.alpha - ((scaled @ inside) * scaled).sum(axis=1))
+
+    @cached_property
+    def woodbury(self) -> tuple[Floats, Floats]:
+        """The S (dim, 2k) and C (2k, 2k) with which the inverse is D^-1 - S C S', by Woodbury's identity."""
         scaled = self.basis / self.alpha[:, None]
         inside = np.linalg.solve(np.eye(len(self.core)) + self.core @ self.basis.T @ scaled, self.core)
-        return np.asarray(1 / self.alpha - ((scaled @ inside) * scaled).sum(axis=1))
+        return scaled, np.asarray(inside)
+
+    @cached_property
+    def half_log_det(self) -> Floats:
+        return self.colour(np.empty((0, len(self.alpha))))[1]
 
     def widening(self) -> Floats:
         """F (dim, k) such that I + F F' is this in units of sqrt(alpha), where that is wider than I.
@@ -89,12 +100,10 @@ class InverseHessian:
         return np.diag(self.alpha) + self.basis @ self.core @ self.basis.T
 
     def log_density(self, off: Floats) -> Floats:
-        """log N(0, this) at `off` (n, dim), by Woodbury's identity; (n,)."""
-        scaled = self.basis / self.alpha[:, None]
-        inside = np.linalg.solve(np.eye(len(self.core)) + self.core @ self.basis.T @ scaled, self.core)
+        """log N(0, this) at `off` (n, dim); (n,)."""
+        scaled, inside = self.woodbury
         square = (off**2 / self.alpha).sum(axis=1) - ((off @ scaled @ inside) * (off @ scaled)).sum(axis=1)
-        _, half_log_det = self.colour(np.empty((0, len(self.alpha))))
-        return np.asarray(-0.5 * (square + len(self.alpha) * LOG_2PI) - half_log_det)
+        return np.asarray(-0.5 * (square + len(self.alpha) * LOG_2PI) - self.half_log_det)
 
     def colour(self, z: Floats) -> tuple[Floats, Floats]:
         """Turn standard noise (n, dim) into noise with this covariance; also half its log determinant, ().

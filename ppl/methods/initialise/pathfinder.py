@@ -8,6 +8,7 @@ the mode to its last digits.
 """
 
 from collections.abc import Sequence
+from functools import cached_property
 from itertools import chain
 from typing import NamedTuple
 
@@ -80,9 +81,12 @@ class Pathfinder:
 
     def has_reached(self, u: Floats, log_p: float) -> bool:
         """Whether a point (dim,) with this log density lies as its draws do, no lower and no further out."""
-        if log_p < np.median(self.log_p):
-            return False
-        return bool(self.log_density(u[None])[0] >= self.log_q.min())
+        return bool(log_p >= self.middle and self.log_density(u[None])[0] >= self.log_q.min())
+
+    @cached_property
+    def middle(self) -> float:
+        """The median of the log densities of its draws."""
+        return float(np.median(self.log_p))
 
 
 def pathfinder(

@@ -150,12 +150,6 @@ class Peak(NamedTuple):
         return float(np.sqrt(off @ off)) <= CLIMB.same_peak
 
 
-def climb(start: Marginal) -> Peak | None:
-    """To the mode; None where there is none."""
-    (near,) = ascended([start])
-    return newton(near) if near else None
-
-
 def climbs(starts: Sequence[Marginal]) -> Iterator[Marginal | None]:
     """Most of the way to a mode from each start: together, or as they are asked for where they are dear."""
     together = [[start] for start in starts] if starts[0].inner.is_costly else [starts]

@@ -36,7 +36,7 @@ from ppl.methods.correct.resampling import systematic
 from ppl.methods.correct.weight_quality import is_reliable
 from ppl.methods.diagnose.modes import MODE_SEARCH
 from ppl.methods.diagnose.psis import WeightedDraws, psis, weighted_draws_of
-from ppl.methods.moves.ending import MOVES
+from ppl.methods.moves.ending import MOVES, most_gradients
 from ppl.methods.moves.images import Images, OneImage, images_of, near_images
 from ppl.methods.nested.field import Fields
 from ppl.methods.nested.field_coordinates import FieldCoordinates, coordinates_of, has_coordinates
@@ -248,9 +248,12 @@ def fit_by_quadrature(target: Target, marginals: list[Marginal], context: Contex
         raise Refused("the latent variables have peaks too narrow for quadrature")
     at, count = own.marginal, max(3 * PROPOSALS // 4, ceil(1.5 * context.settings.draws))
     start = at.inner.points(at.centre[None], at.latent[None])[0]
+    chains_do = do_chains(target, context)
+    if chains_do and own.gradients(count) > most_gradients(target.width):
+        raise Refused(DEAR)
     tell_step(context, 2)
     peak = Peak(at, top.gaussian)
-    most = -np.inf if do_chains(target, context) else np.inf  # few rounds will do to begin chains
+    most = -np.inf if chains_do else np.inf  # few rounds will do to begin chains
     return weighted_fit(target, peak, one_over(top.gaussian), own, start, count, most, context)
 
 

@@ -15,7 +15,7 @@ from ppl.methods.nested.banded import factors_of
 from ppl.methods.nested.field import Fields
 from ppl.methods.nested.field_draws import FEWEST_OF_FIELD, field_draws, tries_for
 from ppl.methods.nested.interpolated import interpolated, interpolated_again
-from ppl.methods.nested.marginal import Marginal, climb
+from ppl.methods.nested.marginal import Marginal, climbs, newton
 from ppl.methods.nested.modes import MODES
 from ppl.methods.nested.outer import one_over, spread_of
 from ppl.methods.nested.slopes import slopes
@@ -278,7 +278,7 @@ def test_the_marginal_of_a_local_level_is_the_kalman_filters():
 
 def test_the_mode_and_curvature_of_a_marginal_are_the_kalman_filters():
     target = Level(Y)
-    peak = climb(Marginal(fields_of(target), np.array([1.5]), np.zeros(40)))
+    peak = newton(*climbs([Marginal(fields_of(target), np.array([1.5]), np.zeros(40))]))
     t, h = float(peak.marginal.centre[0]), 0.25 * float(peak.gaussian.factor[0, 0])
     behind, here, ahead = (target.log_marginal(t + k * h) for k in (-1, 0, 1))
     assert abs(ahead - behind) / (2 * h) * peak.gaussian.factor[0, 0] < 0.1
@@ -379,7 +379,7 @@ def test_slopes_and_curvature_of_a_marginal_by_one_hessian_at_each_point():
 
 
 def test_log_marginals_between_points_where_they_are_known_take_no_hessian(monkeypatch):
-    peak = climb(Marginal(all_meet(DENSE, 2), np.zeros(2), np.zeros(16)))
+    peak = newton(*climbs([Marginal(all_meet(DENSE, 2), np.zeros(2), np.zeros(16))]))
     made = interpolated(peak, rng())
     t = peak.gaussian.draws(rng().standard_normal((50, 2)))
     made = interpolated_again(made, t)

@@ -9,7 +9,7 @@ from ppl.kernel.advi.gaussian import Gaussian
 from ppl.kernel.advi.target import Target
 from ppl.methods.correct.draw_source import DrawSource
 from ppl.methods.nested.field import Fields
-from ppl.methods.nested.marginal import Marginal, climb
+from ppl.methods.nested.marginal import Marginal, climbs, newton
 from ppl.methods.nested.outer import one_over
 from ppl.methods.nested.structure import structure_of
 from ppl.methods.nested.weighted_draws import drawn, given
@@ -104,7 +104,7 @@ def peak_of(toy):
     structure = structure_of(toy, start, rng())
     assert structure.outer.tolist() == list(range(1 + toy.columns))
     fields = Fields(toy, structure)
-    return climb(Marginal(fields, start[structure.outer], fields.latent(start[None])[0]))
+    return newton(*climbs([Marginal(fields, start[structure.outer], fields.latent(start[None])[0])]))
 
 
 def test_the_curvature_at_the_mode_is_that_of_the_marginal():

@@ -18,7 +18,7 @@ from ppl.methods.diagnose.level import Level
 from ppl.methods.diagnose.psis import psis
 from ppl.methods.nested.field import FIELD_MODES, Fields
 from ppl.methods.nested.field_draws import field_draws
-from ppl.methods.nested.marginal import Marginal, climb
+from ppl.methods.nested.marginal import Marginal, climbs, newton
 from ppl.methods.nested.modes import MODES
 from ppl.methods.nested.modes_beside import highest
 from ppl.methods.nested.outer import spread_of
@@ -269,7 +269,15 @@ def test_a_mode_a_thousand_units_away_is_climbed_to():
     target = Groups(Y)
     off = np.where(np.arange(target.dim) == 1, 0.0, 1000.0)
     here, far = (
-        climb(Marginal(fields := fields_of(each), np.zeros(2), fields.latent(np.zeros((1, target.dim)))[0]))
+        newton(
+            *climbs(
+                [
+                    Marginal(
+                        fields := fields_of(each), np.zeros(2), fields.latent(np.zeros((1, target.dim)))[0]
+                    )
+                ]
+            )
+        )
         for each in (target, Scaled(target, -off, np.ones(target.dim)))
     )
     np.testing.assert_allclose(far.marginal.centre, here.marginal.centre + off[:2], atol=0.3)
@@ -277,7 +285,7 @@ def test_a_mode_a_thousand_units_away_is_climbed_to():
 
 def test_the_mode_of_one_start_is_the_highest():
     start = Marginal(fields_of(Groups(Y)), np.zeros(2), np.zeros(8))
-    peak = climb(start)
+    peak = newton(*climbs([start]))
     assert highest(peak, []) is highest(peak, [start]) is peak
 
 
@@ -318,7 +326,9 @@ def test_a_climb_that_was_led_too_far_goes_on_with_shorter_steps():
     target = Within(random.normal(3, 0.5, 12)[:, None] + 0.2 * random.normal(size=(12, 20)))
     fields = fields_of(target)
     starts = np.array([np.zeros(target.dim), *rng().uniform(-2, 2, (60, target.dim))[[26, 33]]])
-    peaks = [climb(Marginal(fields, start[:3], fields.latent(start[None])[0])) for start in starts]
+    peaks = [
+        newton(*climbs([Marginal(fields, start[:3], fields.latent(start[None])[0])])) for start in starts
+    ]
     first, *others = (peak.marginal.centre for peak in peaks)
     np.testing.assert_allclose(others, [first] * 2, atol=0.05)
 
