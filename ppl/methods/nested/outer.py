@@ -86,6 +86,13 @@ def mixture_over(peak: Peak, rng: np.random.Generator) -> StudentTs | None:
     return None
 
 
+def refitted(peak: Peak, mixture: StudentTs, n: int, rng: np.random.Generator) -> StudentTs:
+    """The mixture fitted to n draws of it by their weights under the marginal; itself where none has any."""
+    u = mixture.draws(n, rng)
+    log_ratios = peak.marginal.log_densities(u) - mixture.log_density(u)
+    return fitted_to(u, psis(log_ratios)) if np.isfinite(log_ratios).any() else mixture
+
+
 def overdispersed_batches(near: Proposal, marginal: Marginal, rng: np.random.Generator) -> list[Proposal]:
     """Draws of wider and wider Gaussians about those of a mixture.
 

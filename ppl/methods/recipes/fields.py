@@ -3,7 +3,6 @@
 from dataclasses import replace
 from functools import partial
 from itertools import islice
-from math import ceil
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,7 +43,7 @@ from ppl.methods.nested.given import FieldSampler
 from ppl.methods.nested.interpolated import interpolated, interpolated_again, interpolated_at
 from ppl.methods.nested.marginal import Marginal, Peak, climbs, newton
 from ppl.methods.nested.modes_beside import BESIDE, has_other_modes, highest
-from ppl.methods.nested.outer import OUTER, mixture_over, one_over
+from ppl.methods.nested.outer import OUTER, mixture_over, one_over, refitted
 from ppl.methods.nested.quadrature import by_quadrature, field_by_quadrature, goes_by_quadrature, is_off
 from ppl.methods.nested.sparse import Field
 from ppl.methods.nested.student_ts import StudentTs, moments
@@ -84,6 +83,8 @@ INTEGRATED = Outcome(Ending.CONVERGED, "the latent variables were integrated out
 DEAR = "its draws take more gradients than draws of all parameters at once"
 STARTS_BY_QUADRATURE = 2
 """Points that climbs by it begin from: each step takes a thousand gradients."""
+FITTED_DRAWS = 256
+"""Draws to which the first mixture is fitted that draws by quadrature are made of."""
 NESTED_STEPS = 3
 """The parts of the report: the mode of the outer coordinates, a mixture over them, the draws."""
 
@@ -227,7 +228,12 @@ def field_fit(
     cheap = min(MOST_PROPOSALS, WORK_ON_PROPOSALS // max(target.width, target.dim))
     count = max(PROPOSALS, cheap, 2 * context.settings.draws)
     most = MOST_MORE_GRADIENTS if chains_do else np.inf
-    return weighted_fit(target, peak, mixture, own, start, count, most, context)
+    try:
+        return weighted_fit(target, peak, mixture, own, start, count, most, context)
+    except Refused:
+        if not goes_by_quadrature(structure):
+            raise
+    return fit_by_quadrature(target, marginals, context)
 
 
 def fit_by_quadrature(target: Target, marginals: list[Marginal], context: Context) -> WeightedFit:
@@ -246,7 +252,7 @@ def fit_by_quadrature(target: Target, marginals: list[Marginal], context: Contex
     own = field_by_quadrature(top, rng)
     if own is None:
         raise Refused("the latent variables have peaks too narrow for quadrature")
-    at, count = own.marginal, max(3 * PROPOSALS // 4, ceil(1.5 * context.settings.draws))
+    at, count = own.marginal, max(PROPOSALS, 2 * context.settings.draws)
     start = at.inner.points(at.centre[None], at.latent[None])[0]
     chains_do = do_chains(target, context)
     if chains_do and own.gradients(count) > most_gradients(target.width):
@@ -254,7 +260,8 @@ def fit_by_quadrature(target: Target, marginals: list[Marginal], context: Contex
     tell_step(context, 2)
     peak = Peak(at, top.gaussian)
     most = -np.inf if chains_do else np.inf  # few rounds will do to begin chains
-    return weighted_fit(target, peak, one_over(top.gaussian), own, start, count, most, context)
+    mixture = refitted(peak, one_over(top.gaussian), FITTED_DRAWS, rng)
+    return weighted_fit(target, peak, mixture, own, start, count, most, context)
 
 
 def do_chains(target: Target, context: Context) -> bool:
@@ -284,7 +291,7 @@ def weighted_fit(
         raise Refused(str(no_room)) from None
     journal = context.journal if count * target.dim <= MOVES.most_recorded else NULL_JOURNAL
     parts: tuple[Any, ...] = once(
-        journal, "draws", lambda: tuple(drawn(peak, mixture, own, count, rng, most)), rng
+        journal, type(own).__name__, lambda: tuple(drawn(peak, mixture, own, count, rng, most)), rng
     )
     draws = WeightedPoints(*parts)
     if draws.n < count and draws.weights.ess < LEAST_EFFECTIVE_SHARE * count:
