@@ -59,6 +59,9 @@ class QuadratureLimits(NamedTuple):
     hopeless: float = 100.0
     """How many nats below the least that counts a point seems to be for which no better ones are tried."""
 
+    beyond: float = 5.0
+    """How many times as wide the intervals are in which mass beyond these is looked for."""
+
     difference: float = 2.0
     """How many times as far differences are taken as of Laplace's approximation, which is less noisy."""
 
@@ -305,6 +308,15 @@ class QuadratureDraws:
         rows, log_p = seen.log_marginals > least, np.full(len(outer), -np.inf)
         log_p[rows] = self.marginal.inner.values(outer[rows], latent[rows])
         return GivenDraws(latent, log_q, log_p, seen.log_marginals, np.zeros(len(outer), dtype=bool))
+
+    def misses_modes(self, outer: Floats) -> bool:
+        """Whether a density rises again beyond its interval at one of the outer points (n, d)."""
+        fine = replace(self.marginal.inner, nodes=QUADRATURE.nodes[-1])
+        centre, half = self.marginal.conditionals(outer).intervals
+        log_p = fine.conditionals(outer, Intervals(centre, QUADRATURE.beyond * half)).log_p
+        inside = np.abs(np.linspace(-1, 1, log_p.shape[2])) * QUADRATURE.beyond <= 1
+        least = log_p[..., inside].max(axis=2, keepdims=True) - QUADRATURE.lower_at_least
+        return bool((log_p[..., ~inside] > least).any())
 
     def variance(self, outer: Floats, rng: np.random.Generator) -> float:
         """That of the log weights of draws at an outer point, over such points (n, d)."""

@@ -79,6 +79,7 @@ MOST_DRAWN_BESIDE_CHAINS = 20_000
 """The same where chains can be moved in coordinates of the field: fewer moves do than in any others."""
 NO_MODE = "the other parameters have no mode once the latent variables are integrated out"
 SEVERAL_MODES = "the other parameters have several modes"
+SEVERAL_LATENT_MODES = "the latent variables have several modes given the other parameters"
 INTEGRATED = Outcome(Ending.CONVERGED, "the latent variables were integrated out")
 DEAR = "its draws take more gradients than draws of all parameters at once"
 STARTS_BY_QUADRATURE = 2
@@ -215,7 +216,7 @@ def field_fit(
     mixture = mixture_over(peak, rng) or one_over(peak.gaussian)  # draws say where Laplace is wrong
     peak = interpolated_again(peak, mixture.draws(OUTER.draws, rng))
     if has_other_modes(peak.marginal, mixture.draws(BESIDE.outer_points, rng), rng):
-        raise Refused("the latent variables have several modes given the other parameters")
+        raise Refused(SEVERAL_LATENT_MODES)
     tell(2)
     own = given(peak.marginal, mixture, rng)
     chains_do = do_chains(target, context)
@@ -261,6 +262,8 @@ def fit_by_quadrature(target: Target, marginals: list[Marginal], context: Contex
     peak = Peak(at, top.gaussian)
     most = -np.inf if chains_do else np.inf  # few rounds will do to begin chains
     mixture = refitted(peak, one_over(top.gaussian), FITTED_DRAWS, rng)
+    if own.misses_modes(mixture.draws(BESIDE.outer_points, rng)):
+        raise Refused(SEVERAL_LATENT_MODES)
     return weighted_fit(target, peak, mixture, own, start, count, most, context)
 
 

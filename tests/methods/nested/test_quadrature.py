@@ -20,6 +20,7 @@ from ppl.methods.nested.quadrature import (
     integrals,
     is_off,
 )
+from ppl.methods.nested.sparse import Field
 from ppl.methods.nested.structure import structure_of
 from ppl.methods.recipes import fit
 from ppl.methods.run.settings import Settings
@@ -175,6 +176,44 @@ def test_more_nodes_are_taken_where_densities_are_steep():
     assert nodes_about(TARGET, (0.5, -1.0)) == QUADRATURE.nodes[0]
     assert QUADRATURE.nodes[0] < nodes_about(TARGET, (1.6, -1.0)) <= QUADRATURE.nodes[-1]
     assert nodes_about(Animals(SEEN, 10), (6.0, -1.0)) is None
+
+
+def test_no_mode_of_an_animal_lies_beyond_its_interval():
+    outer = np.array([[0.5, -1.0], [1.5, -4.0], [-0.5, 0.0]])
+    assert not QuadratureDraws(by_quadrature(marginal_at(TARGET, outer[0]))).misses_modes(outer)
+
+
+@dataclass(frozen=True)
+class Far(Target):
+    """Each of k coordinates x is N(t, 1), or by even chances N(t + apart, 1); t ~ N(0, 1)."""
+
+    apart: float
+    k: int = 8
+
+    @property
+    def dim(self):
+        return 1 + self.k
+
+    def log_density_gradients(self, us):
+        t, x = us[:, :1], us[:, 1:]
+        logs = np.stack([stats.norm.logpdf(x, t), stats.norm.logpdf(x, t + self.apart)])
+        total = np.logaddexp(*logs)
+        second = np.exp(logs[1] - total)
+        slope = t - x + second * self.apart
+        value = total.sum(axis=1) + stats.norm.logpdf(t[:, 0])
+        return value, np.hstack([-slope.sum(axis=1, keepdims=True) - t, slope])
+
+    def log_densities(self, us):
+        return self.log_density_gradients(us)[0]
+
+
+@pytest.mark.parametrize(("apart", "misses"), [(0.0, False), (5.0, False), (13.0, True), (25.0, True)])
+def test_a_mode_beyond_the_interval_is_noticed(apart, misses):
+    """One that lies inside is in its density already."""
+    target, every = Far(apart), np.arange(8)
+    field = Field(9, np.array([0]), 1 + every, np.array([every, every]), np.zeros(8, dtype=int))
+    marginal = by_quadrature(Marginal(Fields(target, field), np.zeros(1), np.zeros(8)))
+    assert QuadratureDraws(marginal).misses_modes(np.array([[0.0], [0.5]])) == misses
 
 
 def test_animals_whose_slopes_vanish_at_the_start_are_alone_all_the_same():
