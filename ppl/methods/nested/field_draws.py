@@ -171,8 +171,6 @@ def field_draws(
 
 def tries_for(excess: float) -> int:
     """Draws at an outer point, one or in pairs, whose mean weight has no more than `EXCESS`."""
-    return (
-        1
-        if excess <= EXCESS
-        else 2 * int(np.clip(np.ceil(excess / (2 * EXCESS)), 1, MOST_DRAWS_AT_OUTER // 2))
-    )
+    if excess <= EXCESS:
+        return 1
+    return 2 * int(np.clip(np.ceil(excess / (2 * EXCESS)), 1, MOST_DRAWS_AT_OUTER // 2))

@@ -77,9 +77,8 @@ def mixture_over(peak: Peak, rng: np.random.Generator) -> StudentTs | None:
     if mixture.dim > OUTER.most_mixed:
         return mixture
     for _ in range(OUTER.rounds):
-        u = mixture.draws(OUTER.draws, rng)
-        log_p = peak.marginal.log_densities(u)
-        weights = psis(log_p - mixture.log_density(u))
+        u, log_ratios = draws_of(mixture, peak, OUTER.draws, rng)
+        weights = psis(log_ratios)
         if is_reliable(weights) and most_count(weights):
             return mixture
         mixture = fitted_to(u, weights)
@@ -88,9 +87,14 @@ def mixture_over(peak: Peak, rng: np.random.Generator) -> StudentTs | None:
 
 def refitted(peak: Peak, mixture: StudentTs, n: int, rng: np.random.Generator) -> StudentTs:
     """The mixture fitted to n draws of it by their weights under the marginal; itself where none has any."""
-    u = mixture.draws(n, rng)
-    log_ratios = peak.marginal.log_densities(u) - mixture.log_density(u)
+    u, log_ratios = draws_of(mixture, peak, n, rng)
     return fitted_to(u, psis(log_ratios)) if np.isfinite(log_ratios).any() else mixture
+
+
+def draws_of(mixture: StudentTs, peak: Peak, n: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """n draws (n, d) of the mixture, and the log ratios (n,) of the marginal's density to its own there."""
+    u = mixture.draws(n, rng)
+    return u, peak.marginal.log_densities(u) - mixture.log_density(u)
 
 
 def overdispersed_batches(near: Proposal, marginal: Marginal, rng: np.random.Generator) -> list[Proposal]:

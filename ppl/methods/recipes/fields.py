@@ -286,7 +286,7 @@ def weighted_fit(
     most: float,
     context: Context,
 ) -> WeightedFit:
-    """About `count` draws with their weights, as `drawn` makes them; Refused where these are not good."""
+    """About `count` weighted draws of all parameters. Raises Refused where their weights are not good."""
     rng = context.streams.nested
     try:
         require_room((COPIES, count, target.dim), "an array of draws of the latent variables")

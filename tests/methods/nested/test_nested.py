@@ -816,10 +816,14 @@ class BinaryPairs(Target):
 
 
 @pytest.mark.rotate
-def test_chains_are_right_where_laplace_is_wrong_about_the_marginal():
+@pytest.mark.parametrize("made", [DrawSource.MOVED, DrawSource.NESTED], ids=["chains", "quadrature"])
+def test_draws_are_right_where_laplace_is_wrong_about_the_marginal(made, monkeypatch):
+    """By chains where nothing else does, and by quadrature."""
+    if made is DrawSource.MOVED:
+        monkeypatch.setattr(fields, "goes_by_quadrature", lambda field: False)
     target = BinaryPairs(np.array([0.0] * 17 + [1.0] * 12 + [2.0] * 11))
     result = fit(target, Settings(seed=2))
-    assert result.verdict.made is DrawSource.MOVED and result.verdict.level == "good"
+    assert result.verdict.made is made and result.verdict.level == "good"
     mean, sd = target.moments_of_log_scale()
     assert result.draws_u[:, 1].mean() == pytest.approx(mean, abs=0.1 * sd)
     assert result.draws_u[:, 1].std() == pytest.approx(sd, rel=0.1)

@@ -89,9 +89,9 @@ TARGET = Animals(SEEN)
 
 
 def marginal_at(target, outer):
-    found = structure_of(target, 0.1 * rng().normal(size=target.dim), rng())
-    assert found.bandwidth == 0 and found.outer.tolist() == [0, 1]
-    return Marginal(Fields(target, found), np.array(outer), np.zeros(len(target.y)))
+    field = structure_of(target, 0.1 * rng().normal(size=target.dim), rng())
+    assert field.bandwidth == 0 and field.outer.tolist() == [0, 1]
+    return Marginal(Fields(target, field), np.array(outer), np.zeros(len(target.y)))
 
 
 def with_nodes(marginal, nodes):
