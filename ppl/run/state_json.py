@@ -32,6 +32,7 @@ from ppl.methods.nested.field_coordinates import FieldCoordinates
 from ppl.methods.nested.interpolation import Interpolation
 from ppl.methods.recipes.optimising import LoopResult
 from ppl.methods.refine.fixed_draws import FixedDrawsFit
+from ppl.methods.refine.gaussian_at_start import AtStart
 from ppl.methods.refine.refinement import Refined
 from ppl.run.checksum import require_types
 
@@ -45,7 +46,7 @@ RECORDS: dict[str, type] = {
     kind.__name__: kind
     for kind in (
         *(StartState, EtaSearch, Run, TracePoint, Outcome, LoopResult, FixedDrawsFit, Refined, *KINDS),
-        *(Adapted, Chains, Funnels, Metric, MoveStage, Necks, StageEnd, Psis, FieldCoordinates),
+        *(AtStart, Adapted, Chains, Funnels, Metric, MoveStage, Necks, StageEnd, Psis, FieldCoordinates),
         Interpolation,
         *(type(state) for state in STATES if is_dataclass(state) or hasattr(state, "_fields")),
     )

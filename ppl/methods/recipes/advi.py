@@ -15,7 +15,7 @@ from ppl.kernel.advi.eta_search import FEWEST_SEARCH_DRAWS
 from ppl.kernel.advi.families import family_of
 from ppl.kernel.advi.families.family import Family
 from ppl.kernel.advi.optimise import Algorithm
-from ppl.kernel.advi.outcome import Ending, Outcome, interrupted
+from ppl.kernel.advi.outcome import Ending, Outcome
 from ppl.kernel.advi.start import Init
 from ppl.kernel.advi.steps.adaptive import AdviSequence
 from ppl.kernel.advi.steps.step_rule import AVERAGED_TAIL
@@ -28,7 +28,7 @@ from ppl.methods.recipes.optimising import LoopResult, initialise, path_without_
 from ppl.methods.recipes.parts import algorithm_of, etas_of, stopping_of, with_noise
 from ppl.methods.recipes.refusals import Refused
 from ppl.methods.recipes.result import Path, Result, result_of
-from ppl.methods.refine.family_upgrade import at_start, upgrade
+from ppl.methods.refine.gaussian_at_start import AtStart, better, gaussian_at_start
 from ppl.methods.refine.newton_by_rows import at_mode_of_all_rows
 from ppl.methods.refine.refinement import Refined, refine, unrefined
 from ppl.methods.run.context import Context
@@ -56,12 +56,12 @@ def staged(target: Target, init: Init, context: Context) -> Result:
         return initialise(whole, family, init, context)
 
     @cache
-    def at_start() -> tuple[Refined, Path] | None:
+    def at_start() -> AtStart | None:
         return _at_start(whole, start(), context)
 
     def where_it_fits() -> Result | None:
         gaussian = at_start()
-        return _result(whole, *gaussian, context) if gaussian and gaussian[0].fits else None
+        return _result(whole, *_ended(start(), gaussian.q), context) if gaussian and gaussian.q.fits else None
 
     # A step too far overflows on the way to a density that is not finite, which is looked for and dealt with.
     with np.errstate(all="ignore"):
@@ -70,8 +70,11 @@ def staged(target: Target, init: Init, context: Context) -> Result:
                 return by_field(target, init, context, where_it_fits)
             except Refused:
                 pass
-        q, path = (
-            at_start() or _on_fixed_draws(whole, start(), context) or _optimised(whole, start(), context)
+        gaussian = at_start()
+        if gaussian and gaussian.ends:
+            return _result(whole, *_ended(start(), gaussian.q), context)
+        q, path = _on_fixed_draws(whole, start(), gaussian, context) or _optimised(
+            whole, start(), gaussian, context
         )
         return _result(whole, q, path, context)
 
@@ -80,17 +83,22 @@ def _result(target: Target, q: Refined, path: Path, context: Context) -> Result:
     return result_of(target, q.family, q.params, path, context)
 
 
-def _at_start(target: Target, start: Start, context: Context) -> tuple[Refined, Path] | None:
-    """The Gaussian at the start, if `auto` may end with it and it fits; a step size asks for steps."""
+def _ended(start: Start, q: Refined) -> tuple[Refined, Path]:
+    return q, path_without_steps(start, q)
+
+
+def _at_start(target: Target, start: Start, context: Context) -> AtStart | None:
+    """The Gaussian at the start, if `auto` may end with it; a step size asks for steps."""
     settings, rng = context.settings, context.streams.refine
     chooses = settings.algorithm == "auto" and settings.eta is None and settings.corrects and settings.upgrade
     if not (chooses and _refines(settings)) or start.outcome is not None:
         return None
-    q = once(context.journal, "at start", lambda: at_start(target, start, settings, rng), rng)
-    return None if q is None else (q, path_without_steps(start, q))
+    return once(context.journal, "at start", lambda: gaussian_at_start(target, start, settings, rng), rng)
 
 
-def _on_fixed_draws(target: Target, start: Start, context: Context) -> tuple[Refined, Path] | None:
+def _on_fixed_draws(
+    target: Target, start: Start, at_start: AtStart | None, context: Context
+) -> tuple[Refined, Path] | None:
     """The result of the third stage from the start, if `auto` moves draws from it, which need not be exact.
 
     Where the start lies so far out that it does not come to an end, the loop comes first.
@@ -102,44 +110,40 @@ def _on_fixed_draws(target: Target, start: Start, context: Context) -> tuple[Ref
     refined = once(journal, "on fixed draws", lambda: refine(start, start.params, NOT_RUN, context), rng)
     if refined.outcome.ending not in (Ending.CONVERGED, Ending.INTERRUPTED):
         return None
-    q = once(journal, "end", lambda: _upgraded(target, start, refined, context), rng)
-    return q, path_without_steps(start, q)
+    return _ended(start, once(journal, "end", lambda: better(target, refined, at_start, rng), rng))
 
 
-def _optimised(target: Target, start: Start, context: Context) -> tuple[Refined, Path]:
+def _optimised(
+    target: Target, start: Start, at_start: AtStart | None, context: Context
+) -> tuple[Refined, Path]:
     """The result of the loop and the third stage."""
     settings = context.settings
     parts, etas = partial(_parts, settings, start.family), etas_of(settings, "advi", start.scaled)
     # Where a refinement follows, a choice made by luck does no harm, and the search may cost less.
     fewest = 1 if settings.refine else FEWEST_SEARCH_DRAWS
     loop = run_loop(parts, start, context, etas, fewest, allow_no_step=_refines(settings))
-    q = once(context.journal, "end", lambda: _end(target, start, loop, context), context.streams.refine)
+    q = once(
+        context.journal, "end", lambda: _end(target, start, loop, at_start, context), context.streams.refine
+    )
     return q, loop.path(start, q.outcome, (start.note, loop.note, *q.notes), q.at_maximum)
 
 
-def _end(target: Target, start: Start, loop: LoopResult, context: Context) -> Refined:
+def _end(
+    target: Target, start: Start, loop: LoopResult, at_start: AtStart | None, context: Context
+) -> Refined:
     """The third stage, unless it is switched off or the user has had enough."""
     settings = context.settings
     params, outcome = loop.run.average, loop.outcome
     if settings.minibatch is not None:
         refined = unrefined(start, params, outcome, loop.search.note)
         upgrades = settings.algorithm == "auto" and settings.upgrade
-        better = at_mode_of_all_rows(target, refined, context.streams.refine) if upgrades else refined
-        unsaid = better is refined and settings.refine and not loop.search.note
-        return replace(refined, notes=(NO_REFINEMENT,)) if unsaid else better
+        q = at_mode_of_all_rows(target, refined, context.streams.refine) if upgrades else refined
+        unsaid = q is refined and settings.refine and not loop.search.note
+        return replace(refined, notes=(NO_REFINEMENT,)) if unsaid else q
     if settings.refine and outcome.ending is not Ending.INTERRUPTED:
-        return _upgraded(target, start, refine(start, params, outcome, context), context)
+        refined = refine(start, params, outcome, context)
+        return better(target, refined, at_start, context.streams.refine)
     return unrefined(start, params, outcome, loop.search.note)
-
-
-def _upgraded(target: Target, start: Start, refined: Refined, context: Context) -> Refined:
-    """A larger family, where that is called for."""
-    if not context.settings.upgrade or refined.outcome.ending is Ending.INTERRUPTED:
-        return refined
-    try:
-        return upgrade(target, start, refined, context)
-    except KeyboardInterrupt:
-        return replace(refined, outcome=interrupted("in the upgrade to full rank"))
 
 
 def _refines(settings: Settings) -> bool:

@@ -79,8 +79,8 @@ class StochasticSettings:
     """Settings of algorithms that take stochastic steps."""
 
     algorithm: Algorithm = setting("Algorithm", default="auto", path="variational.algorithm", usual=True)
-    """"auto" finds a q, mean-field where that fits and full rank where it does not, and corrects its draws
-    towards the posterior; draws of any other are those of its q.
+    """"auto" finds a q, the Gaussian at the start or mean-field, and corrects its draws towards the
+    posterior; draws of any other are those of its q.
     """
 
     iter: int = setting("Maximum number of iterations.", default=10_000, path="variational.iter", usual=True)
@@ -117,9 +117,9 @@ class StochasticSettings:
     approximation).
     """
 
-    upgrade: bool = setting("Upgrade the family if q does not fit.", default=True)
-    """Where k-hat says that this q does not fit, optimise from another start; and, where draws are corrected,
-    and not moved, go on to full rank.
+    upgrade: bool = setting("Let auto choose a q with correlations.", default=True)
+    """With "auto", the Gaussian at the start in place of mean-field where draws of it are worth more, and
+    with minibatches that at the mode of all rows where it has the higher ELBO.
     """
 
     rank: int | None = setting("Rank of lowrank.", default=None, unset="root of d")
