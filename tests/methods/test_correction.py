@@ -462,6 +462,16 @@ def test_more_draws_are_weighted_where_weights_differ(sd, weighted):
     assert found.verdict.n == weighted and len(found.draws_u) == 1000
 
 
+@pytest.mark.parametrize(("move", "weighted"), [(None, 1000), (False, 8192)])
+def test_few_draws_are_weighted_where_chains_would_begin_at_none(move, weighted):
+    """Weights in 60 dimensions that are worth one draw in thousands; without chains they are all there is."""
+    target, family = GaussianTarget(np.zeros(60), np.eye(60)), FullRank(60)
+    path = Path(np.zeros(60), Outcome(Ending.CONVERGED, "found"))
+    params, context = family.of(np.zeros(60), 2.0 * np.eye(60)), Context.of(Settings(move=move))
+    found = result_of(target, family, params, path, context)
+    assert found.verdict.n == weighted and len(found.draws_u) == 1000
+
+
 def test_the_evidence_of_weights_is_told_where_that_of_chains_agrees():
     known, far = Estimates(Evidence(1.0, 0.01), Evidence(1.0, 0.02)), Estimates(*[Evidence(1.2, 0.01)] * 2)
     near, vague = Estimates(*[Evidence(1.01, 0.02)] * 2), Estimates(*[Evidence(1.0, 2.0)] * 2)

@@ -7,7 +7,7 @@ All of them are judged on the same noise. A path ends where it rises no more tha
 the mode to its last digits.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import chain
 from typing import NamedTuple
@@ -38,6 +38,12 @@ class PathfinderLimits(NamedTuple):
     """Points of a path whose Gaussians are judged: one of hundreds is one down a funnel, of which half are
     judged all along it, and half about the best of these.
     """
+
+    judged_on_all: int = 6
+    """Points that are judged on all of the noise, those that are best on a part of it."""
+
+    first_draws: int = 3
+    """The draws of that part."""
 
     steps_without_gain: int = 20
     """A path ends where so many steps have raised the log density by less than `least_gain`."""
@@ -190,28 +196,40 @@ class Guess(NamedTuple):
 
 
 def _best(target: Target, points: Sequence[PathPoint], z: Floats) -> Pathfinder | None:
-    """The Gaussian with the best ELBO at these points, judged on the noise z; None where none has one."""
+    """The Gaussian with the best ELBO at these points, judged on the noise z; None where none has one.
+
+    A part of the noise tells which few of many points may have it.
+    """
+    if len(points) > PATHFINDING.judged_on_all:
+        rough = _judged(target, points, z[: PATHFINDING.first_draws])
+        points = [point for point, _ in rough[: PATHFINDING.judged_on_all]]
+    return next((gaussian for _, gaussian in _judged(target, points, z)), None)
+
+
+def _judged(target: Target, points: Sequence[PathPoint], z: Floats) -> list[tuple[PathPoint, Pathfinder]]:
+    """The better of both Gaussians of each point, where one has an ELBO; the best point first."""
     at_once = max(1, PATHFINDING.most_numbers // (2 * z.size))
     some = (points[i : i + at_once] for i in range(0, len(points), at_once))
-    bests = filter(None, (_best_at_once(target, each, z) for each in some))
-    return max(bests, key=lambda gaussian: gaussian.elbo, default=None)
+    each = chain.from_iterable(_judged_at_once(target, part, z) for part in some)
+    return sorted(each, key=lambda judged: -judged[1].elbo)
 
 
-def _best_at_once(target: Target, points: Sequence[PathPoint], z: Floats) -> Pathfinder | None:
+def _judged_at_once(
+    target: Target, points: Sequence[PathPoint], z: Floats
+) -> Iterator[tuple[PathPoint, Pathfinder]]:
     guesses = _guesses(points, z)
     if not guesses:
-        return None
+        return
     draws = np.array([guess.means[:, None] + guess.noise for guess in guesses])
     log_p = target.log_densities(draws.reshape(-1, target.dim)).reshape(draws.shape[:-1])
     standard = -0.5 * ((z**2).sum(axis=1) + target.dim * LOG_2PI)
-    log_q = standard - np.array([[[guess.half_log_det]] for guess in guesses])
-    elbos = np.where(np.isfinite(log_p).all(axis=-1), (log_p - log_q).mean(axis=-1), -np.inf)
-    k, which = np.unravel_index(elbos.argmax(), elbos.shape)
-    if elbos[k, which] == -np.inf:
-        return None
-    point, curvature, means, *_ = guesses[k]
-    at = (draws[k, which], log_p[k, which], log_q[k, 0])
-    return Pathfinder(means[which], curvature, float(elbos[k, which]), point.steps, *at)
+    for (point, curvature, means, _, half_log_det), own, own_p in zip(guesses, draws, log_p, strict=True):
+        log_q = standard - half_log_det
+        elbos = np.where(np.isfinite(own_p).all(axis=-1), (own_p - log_q).mean(axis=-1), -np.inf)
+        k = elbos.argmax()
+        if elbos[k] > -np.inf:
+            at = own[k], own_p[k], log_q
+            yield point, Pathfinder(means[k], curvature, float(elbos[k]), point.steps, *at)
 
 
 def _guesses(points: Sequence[PathPoint], z: Floats) -> list[Guess]:

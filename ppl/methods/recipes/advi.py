@@ -9,7 +9,9 @@ from functools import cache, partial
 
 import numpy as np
 
+from ppl.floats import Floats
 from ppl.kernel.advi.context import once
+from ppl.kernel.advi.coordinates import Scaled
 from ppl.kernel.advi.estimators.reparameterised import reparameterised
 from ppl.kernel.advi.eta_search import FEWEST_SEARCH_DRAWS
 from ppl.kernel.advi.families import family_of
@@ -63,11 +65,15 @@ def staged(target: Target, init: Init, context: Context) -> Result:
         gaussian = at_start()
         return _result(whole, *_ended(start(), gaussian.q), context) if gaussian and gaussian.q.fits else None
 
+    def near() -> Floats | None:
+        scaled = start().target
+        return scaled.centre if isinstance(scaled, Scaled) else None
+
     # A step too far overflows on the way to a density that is not finite, which is looked for and dealt with.
     with np.errstate(all="ignore"):
         if fields:
             try:
-                return by_field(target, init, context, where_it_fits)
+                return by_field(target, init, context, where_it_fits, near)
             except Refused:
                 pass
         gaussian = at_start()

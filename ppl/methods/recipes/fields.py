@@ -1,5 +1,6 @@
 """Latent variables integrated out, where a target has a field of them (see nested.py), and the result."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -15,7 +16,7 @@ from ppl.kernel.advi.elbo import Elbo
 from ppl.kernel.advi.families.family import Family
 from ppl.kernel.advi.families.full_rank import FullRank
 from ppl.kernel.advi.families.mean_field import MeanField
-from ppl.kernel.advi.gaussian import LOG_2PI
+from ppl.kernel.advi.gaussian import LOG_2PI, Gaussian
 from ppl.kernel.advi.outcome import Ending, Outcome, Phase, Progress, interrupted
 from ppl.kernel.advi.parts import by_columns
 from ppl.kernel.advi.target import Target, finite
@@ -39,6 +40,7 @@ from ppl.methods.moves.ending import MOVES, most_gradients
 from ppl.methods.moves.images import Images, OneImage, images_of, near_images
 from ppl.methods.nested.field import Fields
 from ppl.methods.nested.field_coordinates import FieldCoordinates, coordinates_of, has_coordinates
+from ppl.methods.nested.field_draws import field_draws
 from ppl.methods.nested.given import FieldSampler
 from ppl.methods.nested.interpolated import interpolated, interpolated_again, interpolated_at
 from ppl.methods.nested.marginal import Marginal, Peak, climbs, newton
@@ -193,12 +195,19 @@ def chain_fit(
 
 
 def field_fit(
-    target: Target, structure: Field, starts: list[Floats], context: Context
+    target: Target,
+    structure: Field,
+    starts: list[Floats],
+    context: Context,
+    near: Callable[[], Floats | None],
 ) -> WeightedFit | ChainFit:
-    """Draws with their weights, or those where chains begin; Refused as `nested.by_field` is."""
+    """Draws with their weights, or those where chains begin, with the arguments of `nested.by_field`."""
     rng, tell = context.streams.nested, partial(tell_step, context)
     tell(0)
-    inner = Fields(target, structure)
+    inner, chains_do = Fields(target, structure), do_chains(target, context)
+    many = chains_do and len(structure.outer) > OUTER.most_mixed and not structure.is_normal
+    if many and (u := near()) is not None and are_dear(inner, u, rng.spawn(1)[0]):
+        raise Refused(DEAR)
     marginals = [Marginal(inner, start[structure.outer], inner.latent(start[None])[0]) for start in starts]
     tried = len(marginals) if structure.is_complete else 1  # chains alone mix ill in such a field
     ends = climbs(marginals)
@@ -219,7 +228,6 @@ def field_fit(
         raise Refused(SEVERAL_LATENT_MODES)
     tell(2)
     own = given(peak.marginal, mixture, rng)
-    chains_do = do_chains(target, context)
     dear = chains_do and own.gradients(PROPOSALS) > MOST_DRAWN_BESIDE_CHAINS
     if dear and (chains := chain_fit(target, peak, mixture, start, rng)):
         return chains
@@ -235,6 +243,16 @@ def field_fit(
         if not goes_by_quadrature(structure):
             raise
     return fit_by_quadrature(target, marginals, context)
+
+
+def are_dear(inner: Fields, u: Floats, rng: np.random.Generator) -> bool:
+    """Whether draws of a field with many outer coordinates take many gradients about u (dim,)."""
+    if has_coordinates(inner):
+        return False
+    outer = u[inner.structure.outer]
+    about = Gaussian(outer, np.eye(len(outer)))
+    own = field_draws(inner, about, outer[None], inner.latent(u[None]), rng)
+    return own.gradients(PROPOSALS) > MOST_DRAWN_OF_MANY
 
 
 def fit_by_quadrature(target: Target, marginals: list[Marginal], context: Context) -> WeightedFit:

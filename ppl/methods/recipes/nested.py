@@ -12,6 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ppl.errors import InferenceError
+from ppl.floats import Floats
 from ppl.kernel.advi.families.mean_field import MeanField
 from ppl.kernel.advi.outcome import interrupted
 from ppl.kernel.advi.start import Init, start_points
@@ -42,12 +43,17 @@ def nested(target: Target, init: Init, context: Context) -> Result:
 
 
 def by_field(
-    target: Target, init: Init, context: Context, at_start: Callable[[], Result | None] = lambda: None
+    target: Target,
+    init: Init,
+    context: Context,
+    at_start: Callable[[], Result | None] = lambda: None,
+    near: Callable[[], Floats | None] = lambda: None,
 ) -> Result:
     """Draws of a field; Refused where there are none, or their weights are not good.
 
     Where no two latent coordinates are independent given the outer ones, as the coefficients of a regression,
-    there is little to gain by them: the fit `at_start` is taken, if there is one.
+    there is little to gain by them: the fit `at_start` is taken, if there is one. A point (dim,) `near` the
+    mass, if there is one, tells whether draws would be dear before a mode is looked for.
     """
     with np.errstate(all="ignore"):
         starts = start_points(target, init, context.streams.nested)
@@ -57,7 +63,7 @@ def by_field(
                 raise Refused("given a few parameters, the remaining ones do not form a sparse graph")
             if structure.is_complete and (gaussian := at_start()):
                 return gaussian
-            fit = fields.field_fit(target, structure, starts, context)
+            fit = fields.field_fit(target, structure, starts, context, near)
         except KeyboardInterrupt:  # before there were draws: those about the start
             family = MeanField(target.dim)
             path = Path(starts[0], interrupted("while latent variables were integrated out"))

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from itertools import pairwise
 from math import nan
 from typing import Any, NamedTuple, cast
 
@@ -26,6 +27,7 @@ from ppl.methods.correct.correction import (
     gaussian_of,
     go_on,
     in_image,
+    will_move,
 )
 from ppl.methods.correct.draw_source import DrawSource
 from ppl.methods.correct.evidence import (
@@ -38,7 +40,7 @@ from ppl.methods.correct.evidence import (
 from ppl.methods.correct.standard_errors import INDEPENDENT, ErrorSources
 from ppl.methods.diagnose.diagnostics import trend
 from ppl.methods.diagnose.level import Level
-from ppl.methods.diagnose.psis import WeightedDraws, weighted_draws_of
+from ppl.methods.diagnose.psis import Psis, WeightedDraws, weighted_draws_of
 from ppl.methods.diagnose.verdict import Verdict, verdict_of
 from ppl.methods.moves.images import Images, OneImage, images_of
 from ppl.methods.moves.metric import CORRELATED_DIMENSIONS
@@ -52,7 +54,7 @@ class ResultLimits(NamedTuple):
     """How the draws at the end are made."""
 
     first_share: float = 0.5
-    """The share of the draws of q that are weighted first: where these weights are alike, no more are."""
+    """The share of the draws of q with which no more are weighted, where these weights are alike."""
 
     wide_share: float = 0.25
     """For each draw of q, draws of a Student's t that the evidence rests on too: q alone was off by
@@ -171,14 +173,18 @@ def result_of(target: Target, family: Family, params: Floats, path: Path, contex
     second one leaves none. A q moves, once, where the mass is, if it is found at another mode.
     """
     settings, rng, listen = context.settings, context.streams.draws, context.listen
-    n = pool_size(target, settings)
-    first = max(fewest_draws(settings), int(RESULT.first_share * n))
+    n, fewest, moves = pool_size(target, settings), fewest_draws(settings), will_move(target, settings)
+    half = max(fewest, int(RESULT.first_share * n))
+    ends = sorted({fewest, half, n})
     try:
         listen(Progress(Phase.IMPORTANCE, 0, n))
-        proposals, dropped = weighted(target, family, params, first, rng)
-        if first < n and not proposals.weights.alike:
-            rest, more = weighted(target, family, params, n - first, rng)
-            proposals, dropped = joined(proposals, rest), dropped + more
+        proposals, dropped = weighted(target, family, params, fewest, rng)
+        for begin, end in pairwise(ends):
+            weights = proposals.weights
+            if weights.alike if begin >= half else moves and is_hopeless(weights, n):
+                break
+            others, dropped_too = weighted(target, family, params, end - begin, rng)
+            proposals, dropped = joined(proposals, others), dropped + dropped_too
     except KeyboardInterrupt:
         few = min(RESULT.draws_when_interrupted, n)
         notes = [*path.notes, FEWER.format(few)]
@@ -196,7 +202,7 @@ def result_of(target: Target, family: Family, params: Floats, path: Path, contex
         there = full.of(corrected.mean, np.linalg.cholesky(corrected.covariance))
         # as of a saved fit, whose q is the one there
         return result_of(target, full, there, path, replace(context, streams=replace(context.streams)))
-    estimated = _estimated(target, min(len(proposals.u), max(first, n - first)))
+    estimated = _estimated(target, min(len(proposals.u), max(half, n - half)))
     path = replace(path, notes=[*path.notes, *estimated])
     if corrected.interrupted:
         path = replace(path, outcome=interrupted("while draws were moved"))
@@ -269,6 +275,11 @@ def weighted(
     """n draws of q with their weights, and how many others had no finite log density."""
     u, log_p, dropped = points_with_density(target, family, params, n, rng, TRIES_A_WRITTEN_DRAW)
     return weighted_draws_of(u, log_p, by_rows(partial(family.log_density, params), u)), dropped
+
+
+def is_hopeless(weights: Psis, n: int) -> bool:
+    """Whether n draws with such weights would be worth too few for chains to begin at them."""
+    return weights.ess * n < CORRECTION.fewest_start_ess * len(weights.log_weights)
 
 
 def joined(first: WeightedDraws, rest: WeightedDraws) -> WeightedDraws:

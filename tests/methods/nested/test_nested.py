@@ -8,6 +8,7 @@ import pytest
 from scipy import special, stats
 from toy_targets import numeric_gradient
 
+import ppl
 from ppl.errors import InferenceError
 from ppl.kernel.advi import target
 from ppl.kernel.advi.coordinates import Scaled
@@ -32,6 +33,7 @@ from ppl.methods.recipes.refusals import Refused
 from ppl.methods.run.context import Context
 from ppl.methods.run.settings import Settings
 from ppl.records import dataclass
+from ppl.run.posterior_target import PosteriorTarget
 
 
 def rng() -> np.random.Generator:
@@ -837,3 +839,26 @@ def test_draws_with_uneven_weights_are_where_chains_begin(monkeypatch):
     assert "integrated out" in result.outcome.reason
     with pytest.raises(Refused, match="too uneven"):
         by_field(target, 2.0, Context.of(Settings(seed=3, move=False)))
+
+
+def test_no_mode_is_looked_for_where_draws_of_many_outer_coordinates_would_be_dear(monkeypatch):
+    """Abilities by 12 answers are far from normal; the 24 coordinates of the items have no mixture."""
+    rng, persons, items = np.random.default_rng(3), 60, 12
+    slopes, places, abilities = (
+        rng.lognormal(0.3, 0.4, items),
+        rng.normal(0, 1, items),
+        rng.normal(0, 1, persons),
+    )
+    answers = rng.random((persons, items)) < 1 / (1 + np.exp(places - slopes * abilities[:, None]))
+    program = """data { int J; int I; array[J, I] int<lower=0, upper=1> y; }
+parameters { vector<lower=0>[I] a; vector[I] b; vector[J] theta; }
+model {
+  a ~ lognormal(0, 1); b ~ normal(0, 2); theta ~ std_normal();
+  for (i in 1:I) y[:, i] ~ bernoulli_logit(a[i] * theta - b[i]);
+}"""
+    data = {"J": persons, "I": items, "y": answers.astype(int)}
+    target = PosteriorTarget(ppl.compile_model(program).condition(data))
+    monkeypatch.setattr(fields, "climbs", lambda marginals: pytest.fail("a mode was looked for"))
+    u = np.concatenate([np.log(slopes), places, abilities])
+    with pytest.raises(Refused, match="more gradients"):
+        by_field(target, 2.0, Context.of(Settings()), near=lambda: u)
