@@ -6,15 +6,17 @@ positions of the other half of the chains in the stage before.
 """
 
 from collections.abc import Callable, Mapping
-from math import inf
+from math import ceil, inf
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ppl.floats import Floats
+from ppl.kernel.advi.coordinates import Scaled
 from ppl.kernel.advi.target import Target
 from ppl.methods.moves.funnels import Coordinates, InFunnels, unscaled, without_scale
 from ppl.methods.moves.images import put_back
+from ppl.methods.moves.jumps import JUMPING, JumpProposals, jumped
 from ppl.methods.moves.metric import Metric, folds, learnt, second_of
 from ppl.methods.moves.necks import Necks, cost_of_necks, necks_of
 from ppl.methods.moves.straightening import STRAIGHTENING, straightened
@@ -94,7 +96,7 @@ class ChainPositions(NamedTuple):
 
 CARRIED = (
     *("chains", "step", "funnels", "necks", "looked", "metric", "known", "recent"),
-    *("rejected", "divergent", "gradients", "moves", "straight_moves"),
+    *("rejected", "divergent", "gradients", "moves", "straight_moves", "proposals", "jumped_after"),
 )
 """What a sampler carries from stage to stage, beside its generator."""
 
@@ -115,7 +117,7 @@ class Sampler:
     `known` factors, of the last stage that was long enough, the next metric is shrunk. It
     `looked` for their `necks` after so many gradients. Of the trajectories of the last stage the share
     `rejected` (chains,) of each chain were as good as sure to be, and the share `divergent` of all diverged
-    with a shorter step too. `last` is the last move.
+    with a shorter step too. `last` is the last move. Chains `jumped_after` so many gradients, by `proposals`.
     """
 
     target: Target
@@ -138,6 +140,8 @@ class Sampler:
     moves: int = 0
     straight_moves: int = 0
     recent: Floats = field(init=False)
+    proposals: JumpProposals = field(init=False, default=JumpProposals(np.zeros(0), np.zeros(0)))
+    jumped_after: int = 0
 
     def __post_init__(self) -> None:
         """Raises LinAlgError where the chains have no spread."""
@@ -169,6 +173,8 @@ class Sampler:
         u, log_p = list[Floats](), list[Floats]()
         self.rejected, self.divergent = np.zeros(len(chains.u)), 0.0
         for number in range(1, moves + 1):
+            if self.jumps_are_due:
+                chains = self.after_jumps(chains, own)
             length = mean * self.rng.uniform(1 - SAMPLER.jitter, 1 + SAMPLER.jitter)
             count = int(np.clip(np.ceil(length / self.step), 1, SAMPLER.most_steps))
             self.last = moved = move(own or self.target, chains, self.metric, self.step, count, self.rng)
@@ -192,8 +198,24 @@ class Sampler:
             self.learn(positions.u)
         return positions
 
+    @property
+    def jumps_are_due(self) -> bool:
+        """Whether they cost a small share of the gradients since the last ones."""
+        n, dim = self.chains.u.shape
+        since = JUMPING.share * (self.gradients - self.jumped_after)
+        return dim <= JUMPING.most_dimensions and n * JUMPING.cost(dim) <= since
+
+    def after_jumps(self, chains: Chains, own: InFunnels | None) -> Chains:
+        """Chains, in coordinates of funnels if there are any, after jumps along those of the program."""
+        u = unscaled(self.target, own.outside(chains.u)[0] if own else chains.u)
+        at, jumps = jumped(without_scale(self.target), u, self.proposals, self.metric.second, self.rng)
+        v = self.target.to_v(at) if isinstance(self.target, Scaled) else at
+        self.gradients += ceil(len(u) * JUMPING.cost(u.shape[1]))
+        self.jumped_after = self.gradients
+        return chains.replaced(jumps, chains_at(own or self.target, own.inside(v) if own else v))
+
     def learn(self, u: Floats) -> None:
-        """Funnels and the metric of positions u (moves, chains, dim)."""
+        """Funnels, the metric and proposals of jumps of positions u (moves, chains, dim)."""
         if self.moves >= self.straightens_from and u.shape[-1] <= STRAIGHTENING.most_dimensions:
             some = u[:: -(-u[..., 0].size // (2 * STRAIGHTENING.positions))]
             both, self.recent = np.concatenate([self.recent, some]), some
@@ -211,6 +233,8 @@ class Sampler:
             if x[:, own].size
         ]
         self.metric = Metric((each[-1], each[0]), second)
+        if u.shape[-1] <= JUMPING.most_dimensions:
+            self.proposals = JumpProposals.of(unscaled(self.target, u), second)
         if x[:, second:, 0].size >= SAMPLER.positions_a_dimension * u.shape[-1]:
             self.known = self.metric.factors
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 from toy_targets import Gaussian as GaussianTarget
-from toy_targets import HalfSpace, LogGamma, line
+from toy_targets import HalfSpace, LogGamma, Mixture
 
 from ppl.errors import InferenceError
 from ppl.kernel.advi.families.full_rank import FullRank
@@ -54,10 +54,10 @@ def test_a_larger_delta_makes_smaller_steps():
 
 
 def test_modes_that_chains_do_not_leave_are_seen_by_r_hat():
-    far = line((0.5, -300.0, 1.0), (0.5, 300.0, 1.0))
-    chains = chains_of(
-        far, [np.array([x]) for x in (-300.0, -300.0, 300.0, 300.0)], num_samples=200, num_warmup=50
-    )
+    """No jump along one coordinate leads from one to the other."""
+    far = Mixture(np.array([[-300.0, 300.0], [300.0, -300.0]]), np.ones(2), np.full(2, 0.5))
+    starts = [far.means[k] for k in (0, 0, 1, 1)]
+    chains = chains_of(far, starts, num_samples=200, num_warmup=50)
     assert rhat(draws_of(chains)) > 1.5
 
 

@@ -17,6 +17,7 @@ from ppl.methods.moves.ending import (
     moved,
     uneven,
 )
+from ppl.methods.moves.jumps import JUMPING
 from ppl.methods.moves.mixing import Mixing, MoveStage, compare, drift_from
 from ppl.methods.moves.sampler import Sampler
 from ppl.methods.moves.trajectories import chains_at
@@ -105,7 +106,41 @@ class StudentT(Target):
 
     def log_density_gradients(self, us):
         x = us[:, 0]
-        return -3 * np.log1p(x**2 / 5), (-6 * x / (5 + x**2))[:, None]
+        return self.log_densities(us), (-6 * x / (5 + x**2))[:, None]
+
+    def log_densities(self, us):
+        return -3 * np.log1p(us[:, 0] ** 2 / 5)
+
+
+class Knot(Target):
+    """The slope of a line beyond a knot: double exponential where that is beyond the data."""
+
+    dim = 2
+    x = np.linspace(-2, 1.5, 40)
+
+    def log_density_gradients(self, us):
+        knot, slope = us[:, :1], us[:, 1:]
+        beyond = np.maximum(self.x - knot, 0.0)
+        off = slope * beyond / 0.09
+        by_knot = (off * slope * (beyond > 0)).sum(axis=1) - knot[:, 0]
+        by_slope = -(off * beyond).sum(axis=1) - np.sign(slope[:, 0])
+        return self.log_densities(us), np.column_stack([by_knot, by_slope])
+
+    def log_densities(self, us):
+        beyond = np.maximum(self.x - us[:, :1], 0.0)
+        off = (us[:, 1:] * beyond / 0.3) ** 2
+        return -0.5 * off.sum(axis=1) - 0.5 * us[:, 0] ** 2 - np.abs(us[:, 1])
+
+
+def test_a_coordinate_that_is_wide_where_data_tell_nothing_of_it():
+    """By trajectories alone sds were 0.61 to 0.92, and 0.76 and 0.61 of seeds 0 and 1."""
+    grid = np.dstack(np.meshgrid(np.linspace(-5, 5, 401), np.linspace(-14, 14, 1401))).reshape(-1, 2)
+    density = np.exp(Knot().log_densities(grid))
+    exact = np.sqrt(density @ grid[:, 1] ** 2 / density.sum())
+    for seed in (0, 1):
+        starts = np.array([-1.0, 0.0]) + np.array([0.5, 0.05]) * rng(seed).standard_normal((128, 2))
+        found = chains_of(Knot(), starts, seed)
+        assert found.stationary and found.u[:, 1].std() == pytest.approx(exact, rel=0.1)
 
 
 def test_a_chain_that_stays_far_out_in_a_tail_is_waited_for():
@@ -229,8 +264,12 @@ def test_gradients_are_bounded_and_counted():
             Counted.seen += len(us)
             return super().log_density_gradients(us)
 
+        def log_densities(self, us):
+            Counted.seen += len(us) / JUMPING.values_a_gradient
+            return super().log_density_gradients(us)[0]
+
     found = chains_of(Counted(np.zeros(40), np.eye(40)), 3 * rng().standard_normal((128, 40)), most=20_000)
-    assert found.gradients == Counted.seen and 5_000 < found.gradients < 40_000
+    assert found.gradients == pytest.approx(Counted.seen, abs=10) and 5_000 < found.gradients < 40_000
     assert found.bound == (0 if found.mixing.fewest_effective >= MOVES.effective else 20_000)
     assert most_gradients(1) == MOVES.most_gradients and most_gradients(10**6) == 0
 

@@ -33,9 +33,9 @@ def test_few_chains_move(chains):
 def test_trajectories_that_are_rejected_make_steps_shorter(monkeypatch):
     """A normal posterior has few: there the step is nearly that of the mean acceptance alone."""
 
-    def adapted(target, u, weight):
+    def adapted(target, u, weight, seed=1):
         monkeypatch.setattr(sampler, "SAMPLER", sampler.SAMPLER._replace(weight_of_rejected=weight))
-        chains = Sampler(target, chains_at(target, u), np.random.default_rng(1))
+        chains = Sampler(target, chains_at(target, u), np.random.default_rng(seed))
         for moves in (20, 20):
             chains.stage(moves, 0.3)
         return chains
@@ -47,24 +47,33 @@ def test_trajectories_that_are_rejected_make_steps_shorter(monkeypatch):
     assert rejected > 0.08 and ours_rejected < 0.6 * rejected and ours.step < before.step
 
     normal = GaussianTarget(np.zeros(5), np.eye(5))
-    ours, before = (adapted(normal, u[:, 1:] / u[:, 1:].std(axis=0), weight) for weight in (2.0, 0.0))
-    assert before.rejected.mean() < 0.08 and ours.step == pytest.approx(before.step, rel=0.15)
+    x = u[:, 1:] / u[:, 1:].std(axis=0)
+    ours, before = ([adapted(normal, x, weight, seed) for seed in range(4)] for weight in (2.0, 0.0))
+    assert max(chains.rejected.mean() for chains in before) < 0.08
+    steps, steps_before = (np.mean([chains.step for chains in each]) for each in (ours, before))
+    assert steps == pytest.approx(steps_before, rel=0.15)
 
 
 def test_a_posterior_a_thousand_times_as_wide_in_some_directions_is_learnt_in_a_few_stages():
-    """As of trends with priors of cusps, about whose mode q is narrow. Steps were a tenth as long."""
-    rng = np.random.default_rng(1)
-    turn = np.linalg.qr(rng.standard_normal((60, 60)))[0]
-    sds = np.where(np.arange(60) < 20, 1000.0, 1.0)
-    target = GaussianTarget(np.zeros(60), turn * sds**2 @ turn.T)
-    u = (rng.standard_normal((128, 60)) * np.minimum(sds, 20)) @ turn.T
-    chains = Sampler(target, chains_at(target, u), rng)
-    for number, moves in enumerate((2, 2, 4, 4, 6, 9, 13)):
-        chains.stage(moves, 0.7 / (1 + number / 4))
-    precision = np.linalg.inv(target.covariance)
-    for factor in chains.metric.factors:
-        assert np.linalg.eigvalsh(factor.T @ precision @ factor)[-1] < 10
-    assert chains.step > 0.15
+    """As of trends with priors of cusps, about whose mode q is narrow. Steps were a tenth as long.
+
+    Of eight seeds they are 0.13 to 0.19 long, with jumps and without.
+    """
+    steps = []
+    for seed in (1, 2):
+        rng = np.random.default_rng(seed)
+        turn = np.linalg.qr(rng.standard_normal((60, 60)))[0]
+        sds = np.where(np.arange(60) < 20, 1000.0, 1.0)
+        target = GaussianTarget(np.zeros(60), turn * sds**2 @ turn.T)
+        u = (rng.standard_normal((128, 60)) * np.minimum(sds, 20)) @ turn.T
+        chains = Sampler(target, chains_at(target, u), rng)
+        for number, moves in enumerate((2, 2, 4, 4, 6, 9, 13)):
+            chains.stage(moves, 0.7 / (1 + number / 4))
+        precision = np.linalg.inv(target.covariance)
+        for factor in chains.metric.factors:
+            assert np.linalg.eigvalsh(factor.T @ precision @ factor)[-1] < 10
+        steps.append(chains.step)
+    assert min(steps) > 0.12
 
 
 def test_some_of_the_chains_go_on_where_they_were():
