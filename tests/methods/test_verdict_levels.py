@@ -279,18 +279,16 @@ BOUNDS = [
     *(
         ("VERDICT", name)
         for name in (
-            "good_khat",
-            "good_share",
             "most_shift",
             "fewest_ess",
             "most_drift",
-            "fewest_effective",
             "effective_a_chain",
             "heavy_tail",
             "uncertain_elbo",
         )
     ),
     ("CORRECTION", "enough_ess"),
+    ("MOVES", "fewest_effective"),
 ]
 
 
@@ -300,6 +298,14 @@ def test_no_bound_without_a_row_that_tells_of_it(monkeypatch, record, bound, fac
     owner = correction if record == "CORRECTION" else findings
     before, bounds = sentences(), getattr(owner, record)
     monkeypatch.setattr(owner, record, bounds._replace(**{bound: getattr(bounds, bound) * factor}))
+    assert sentences() != before
+
+
+@pytest.mark.parametrize("factor", [0.99, 1.01])
+@pytest.mark.parametrize("bound", ["GOOD_KHAT", "GOOD_SHARE"])
+def test_a_row_tells_of_each_bound_of_weights(monkeypatch, bound, factor):
+    before = sentences()
+    monkeypatch.setattr(findings, bound, getattr(findings, bound) * factor)
     assert sentences() != before
 
 

@@ -1,7 +1,7 @@
 """Findings against a fit: one rule a finding, and the table of rules that a verdict goes through.
 
 A rule looks at what is known of the fit and yields nothing, or how far the fit can still be believed, why,
-and what to try next.  Every bound of the verdict stands here, with what it bounds.
+and what to try next.  Bounds that only the verdict has stand here, those of weights and moves with these.
 """
 
 import math
@@ -15,7 +15,7 @@ from ppl.errors import first_few
 from ppl.floats import Floats
 from ppl.kernel.advi.outcome import Ending
 from ppl.methods.correct.correction import CORRECTION, DrawSource, is_enough
-from ppl.methods.correct.weight_quality import WeightQuality
+from ppl.methods.correct.weight_quality import GOOD_KHAT, GOOD_SHARE, WeightQuality
 from ppl.methods.diagnose.level import FROM_BEST, Level
 from ppl.methods.diagnose.psis import are_alike, khat_threshold
 from ppl.methods.diagnose.quality import Quality
@@ -24,16 +24,6 @@ from ppl.methods.moves.ending import MOVES
 
 class VerdictBounds(NamedTuple):
     """The limits within which a fit is good, or usable."""
-
-    good_khat: float = 0.5
-    """Draws of q are those of the posterior where k-hat is below this, as in Yao et al. (2018); from there on
-    weights have no variance.
-    """
-
-    good_share: float = 0.5
-    """The effective share of draws whose weights have no variance, for resampling to reach the tails: in
-    `tests/benchmarks/verdicts` 3 of 13 fits below it were wrong, of those above none.
-    """
 
     good_update_share: float = 0.9
     """The effective share of draws of a q that stands for earlier rows in an update: a third of an sd."""
@@ -49,11 +39,10 @@ class VerdictBounds(NamedTuple):
     the other, or between chains from two starts, to be usable; to be good there is none, by `MOVES.drift`.
     """
 
-    fewest_effective: int = 400
-    """Independent draws that the moves must be worth to be good, for every statistic of every coordinate."""
-
     effective_a_chain: float = 2.0
-    """The same for each chain to be usable: chains that are stuck are worth one each."""
+    """Independent draws a chain that the moves must be worth to be usable, where they are worth fewer than
+    `MOVES.fewest_effective`: chains that are stuck are worth one each.
+    """
 
     most_divergent: float = 0.001
     """The share of the moves that diverge, however short their steps; in good fits it is less."""
@@ -182,7 +171,7 @@ def far_from_q(v: Quality, name: CoordinateName) -> Iterator[Finding]:
 
 def near_q(v: Quality, name: CoordinateName) -> Iterator[Finding]:
     """Draws of q that weights would still move."""
-    fits = (v.khat < VERDICT.good_khat or v.alike) and v.mean_shift < VERDICT.most_shift
+    fits = (v.khat < GOOD_KHAT or v.alike) and v.mean_shift < VERDICT.most_shift
     if v.made is DrawSource.OF_Q and not fits and v.khat < khat_threshold(v.n):
         near = f"for importance resampling to correct it (k-hat {v.khat:.2f}){about(worst_of_q(v, name))}"
         yield Finding(Level.USABLE, f"q is close enough to the posterior {near}", (correction(v),))
@@ -196,8 +185,8 @@ def low_ess(v: Quality, name: CoordinateName) -> Iterator[Finding]:
 
 def heavy_weights(v: Quality, name: CoordinateName) -> Iterator[Finding]:
     """Weights without a variance, most of which are worth little: resampled tails may end too soon."""
-    near = VERDICT.good_khat <= v.khat < khat_threshold(v.n)
-    if v.made in WEIGHTED and near and v.ess < VERDICT.good_share * v.n:
+    near = GOOD_KHAT <= v.khat < khat_threshold(v.n)
+    if v.made in WEIGHTED and near and v.ess < GOOD_SHARE * v.n:
         sizes = f"Pareto k-hat {v.khat:.2f}, effective sample size {v.ess:.0f} of {v.n}"
         weights = f"importance weights that vary much ({sizes})"
         why = f"draws were resampled by {weights}, so their tails may be short"
@@ -266,8 +255,8 @@ def slow_moves(v: Quality, name: CoordinateName) -> Iterator[Finding]:
     """Of chains alone: draws that were chosen by weights are independent before they are moved."""
     if v.made is DrawSource.MOVED and v.moved:
         effective, chains = v.moved.mixing.fewest_effective, v.moved.chains
-        if effective < VERDICT.fewest_effective:
-            worst = worst_of(-v.moved.mixing.effective, name, -VERDICT.fewest_effective)
+        if effective < MOVES.fewest_effective:
+            worst = worst_of(-v.moved.mixing.effective, name, -MOVES.fewest_effective)
             level = Level.USABLE if effective >= VERDICT.effective_a_chain * chains else Level.POOR
             why = f"the HMC moves mix too slowly: effective sample size {effective:.0f} of {chains} chains"
             yield Finding(level, f"{why}{bound_of(v)}{about(worst)}", OTHER_FORM)
@@ -320,9 +309,9 @@ def level_of_earlier(quality: WeightQuality) -> Level:
     share = quality.ess / quality.n
     if are_alike(quality.ess, quality.n):
         return Level.GOOD
-    if not quality.khat < khat_threshold(quality.n) or share < VERDICT.good_share:
+    if not quality.khat < khat_threshold(quality.n) or share < GOOD_SHARE:
         return Level.POOR
-    good = quality.khat < VERDICT.good_khat and share >= VERDICT.good_update_share
+    good = quality.khat < GOOD_KHAT and share >= VERDICT.good_update_share
     return Level.GOOD if good else Level.USABLE
 
 
