@@ -61,12 +61,17 @@ def staged(target: Target, init: Init, context: Context) -> Result:
     def at_start() -> AtStart | None:
         return _at_start(whole, start(), context)
 
+    def uninterrupted() -> Start:
+        if start().outcome is not None:  # who stopped it does not want to wait for latent variables
+            raise Refused("the search for a start was stopped")
+        return start()
+
     def where_it_fits() -> Result | None:
-        gaussian = at_start()
-        return _result(whole, *_ended(start(), gaussian.q), context) if gaussian and gaussian.q.fits else None
+        begun, gaussian = uninterrupted(), at_start()
+        return _result(whole, *_ended(begun, gaussian.q), context) if gaussian and gaussian.q.fits else None
 
     def near() -> Floats | None:
-        scaled = start().target
+        scaled = uninterrupted().target
         return scaled.centre if isinstance(scaled, Scaled) else None
 
     # A step too far overflows on the way to a density that is not finite, which is looked for and dealt with.

@@ -13,10 +13,11 @@ from ppl.errors import InferenceError
 from ppl.kernel.advi import target
 from ppl.kernel.advi.coordinates import Scaled
 from ppl.kernel.advi.gaussian import Gaussian
-from ppl.kernel.advi.outcome import Ending, Progress
+from ppl.kernel.advi.outcome import Ending, Progress, interrupted
 from ppl.methods.correct.draw_source import DrawSource
 from ppl.methods.diagnose.level import Level
 from ppl.methods.diagnose.psis import psis
+from ppl.methods.initialise.starting import at_random
 from ppl.methods.nested.field import FIELD_MODES, Fields
 from ppl.methods.nested.field_draws import field_draws
 from ppl.methods.nested.marginal import Marginal, climbs, newton
@@ -27,12 +28,12 @@ from ppl.methods.nested.slopes import profile, slopes
 from ppl.methods.nested.structure import structure_of
 from ppl.methods.nested.student_ts import StudentTs
 from ppl.methods.nested.weighted_draws import Round, WeightedPoints, together
-from ppl.methods.recipes import fields, fit
+from ppl.methods.recipes import advi, fields, fit
 from ppl.methods.recipes.nested import by_field
 from ppl.methods.recipes.refusals import Refused
 from ppl.methods.run.context import Context
 from ppl.methods.run.settings import Settings
-from ppl.records import dataclass
+from ppl.records import dataclass, replace
 from ppl.run.posterior_target import PosteriorTarget
 
 
@@ -863,3 +864,13 @@ model {
     u = np.concatenate([np.log(slopes), places, abilities])
     with pytest.raises(Refused, match="more gradients"):
         by_field(target, 2.0, Context.of(Settings()), near=lambda: u)
+
+
+def test_ctrl_c_in_the_search_for_a_start_ends_the_way_by_latent_variables_too(monkeypatch):
+    def interrupted_start(target, family, init, context):
+        return replace(at_random(target, family, np.zeros(target.dim)), outcome=interrupted("at the start"))
+
+    monkeypatch.setattr(advi, "initialise", interrupted_start)
+    monkeypatch.setattr(advi, "by_field", lambda *given: given[-1]())
+    result = fit(Groups(Y), Settings(seed=3))
+    assert result.outcome.ending is Ending.INTERRUPTED and not result.path.nested
