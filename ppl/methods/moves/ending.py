@@ -35,7 +35,10 @@ class EndingLimits(NamedTuple):
     """Moves in each stage."""
 
     kept: int = 3
-    """Stages whose positions are kept, the last ones; what is before is warm-up."""
+    """Stages whose positions are kept, the last ones, where chains changed; what is before is warm-up."""
+
+    kept_unchanged: int = 6
+    """The same where nothing changed, and no sd hangs on a few chains: a third fewer moves will do then."""
 
     fewest_moves: int = 4
     """Moves of a stage from which on it may be the last."""
@@ -143,6 +146,11 @@ class Moved:
     def stationary(self) -> bool:
         """Whether nothing changed from stage to stage beyond noise, and chains from both starts agree."""
         return not self.mixing.largest_drift and not self.mixing.apart.any()
+
+    @property
+    def knows_sds(self) -> bool:
+        """Whether no sd hangs on a few chains, as where one has begun far out in a tail."""
+        return bool(self.mixing.sd_errors.max(initial=0.0) < MOVES.most_sd_error)
 
     def without_positions(self) -> "Moved":
         """What is known of the positions, without them: they are several times as many as the draws."""
@@ -300,14 +308,17 @@ def until_stationary(
                 free_stuck(sampler, came, groups)
             continue
         late = sampler.necks is not None and not straight_at_first
-        entered = [*entered, not late or straight >= MOVES.fewest_moves][-MOVES.kept :]
-        kept, more = [*kept, stage][-MOVES.kept :], inf
+        entered = [*entered, not late or straight >= MOVES.fewest_moves][-MOVES.kept_unchanged :]
+        kept, more = [*kept, stage][-MOVES.kept_unchanged :], inf
         if moves >= MOVES.fewest_moves:
             over = sampler.gradients * (1 + 1 / (number + 1)) > most or number + 1 == len(stages)
             own = [stage for stage, enters in zip(kept, entered, strict=True) if enters or over]
             if len(own) < 2:
                 continue
             chains = _moved(joined(own[:-1]), stage, sampler, centres, spent)
+            if len(own) > MOVES.kept and not (chains.stationary and chains.knows_sds):
+                kept, entered, own = kept[-MOVES.kept :], entered[-MOVES.kept :], own[-MOVES.kept :]
+                chains = _moved(joined(own[:-1]), stage, sampler, centres, spent)
             if not written and sampler.moves == MOVES.shortest:
                 chains = replace(chains, mixing=chains.mixing.since(start, joined(own).u, MOVES.drift))
             worth, least = chains.mixing.fewest_effective, needed(effective, chains)
@@ -321,14 +332,14 @@ def until_stationary(
                     sampler.keep(count)
                     kept, entered = [], []
                     continue
-            unsure = written and chains.mixing.sd_errors.max(initial=0.0) >= MOVES.most_sd_error
+            unsure = written and not chains.knows_sds
             until = max(fewest_moves, enough_after * (MOVES.patience if unsure else 1))
             if enough and sampler.moves >= until:
                 return chains
             if over or is_in_vain(chains, sampler.step, effective, most):
                 return chains if enough else replace(chains, bound=most)
             if chains.stationary and sampler.moves >= MOVES.many_moves:
-                left_out = len(own[0].u) if len(own) == MOVES.kept else 0
+                left_out = len(own[0].u) if len(own) == MOVES.kept_unchanged else 0
                 more = max(chains.moves * (least / max(worth, 1.0) - 1) + left_out, until - sampler.moves)
     return chains
 

@@ -7,15 +7,18 @@ from toy_targets import Funnel, HalfSpace, LogGamma, line
 from toy_targets import Gaussian as GaussianTarget
 
 from ppl.kernel.advi.target import Target
+from ppl.methods.moves import ending
 from ppl.methods.moves.ending import (
     MOVES,
     Moved,
+    begun,
     chains_for,
     free_stuck,
     is_in_vain,
     most_gradients,
     moved,
     uneven,
+    until_stationary,
 )
 from ppl.methods.moves.jumps import JUMPING
 from ppl.methods.moves.mixing import Mixing, MoveStage, compare, drift_from
@@ -348,6 +351,21 @@ def test_a_chain_that_a_steep_wall_holds_gives_its_place_to_another():
     free_stuck(sampler, starts - 1.0, 1)
     np.testing.assert_array_equal(sampler.chains.u[[0, *range(2, 128)]], starts[[0, *range(2, 128)]])
     assert abs(sampler.chains.u[1, 0]) < 0.18
+
+
+@pytest.mark.parametrize("changed", [False, True])
+def test_more_stages_are_kept_where_nothing_changed(changed, monkeypatch):
+    """Of the 60 moves of eight stages the last six, or the last three."""
+    stages, origin = MOVES.stages[:8], np.zeros((1, 3))
+
+    def compared(before, after):
+        early = changed and len(before.u) > sum(stages[5:7])
+        return compare(before, after)._replace(drift=np.full(3, 0.5 * early))
+
+    monkeypatch.setattr(ending, "compare", compared)
+    sampler = begun(GaussianTarget(np.zeros(3), np.eye(3)), rng().standard_normal((128, 3)), origin, rng(1))
+    chains = until_stationary(sampler, origin, 10**7, 1e9, 0, stages=stages)
+    assert chains.total_moves == 60 and chains.moves == sum(stages[-3:] if changed else stages[-6:])
 
 
 def test_the_same_generator_gives_the_same_draws():
