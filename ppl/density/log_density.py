@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Callable, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain, compress, count
 from typing import Any, Self
 
@@ -21,6 +21,7 @@ from ppl.density.labels import labels_of
 from ppl.density.log_joint import TARGET, UNNORMALISED, LogJoint
 from ppl.density.many_points import BATCH, LargestArrays, in_batches, sizes_of
 from ppl.density.problem import Extent, Problem
+from ppl.density.rounding import rounding_limits
 from ppl.density.updated import Earlier, UpdatedJoint, updated_joint
 from ppl.errors import ArgumentError, DataError, InferenceError, Rejection
 from ppl.floats import Floats
@@ -39,6 +40,7 @@ from ppl.stdlib.constraints.bounds import LOWER, LOWER_UPPER, UPPER
 from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
 
 VariableValues = dict[str, Any]
+BOUNDS = (LOWER.keyword, UPPER.keyword, LOWER_UPPER.keyword)
 
 
 @dataclass(frozen=True)
@@ -557,6 +559,20 @@ class LogDensity:
         both = self._elements(lambda d: d.constraint == LOWER_UPPER.keyword)
         return single, self._elements(lambda d: d.allows_all), one + 2 * both
 
+    @cached_property
+    def rounding_limits(self) -> Floats:
+        """The elements of `u` (2, dim) below and above which a parameter is its bound, to rounding.
+
+        Not known, and infinite, where bounds of some cannot be computed at others so far out.
+        """
+        of = (d for d in self.model.lowered.parameters if not d.items)
+        bounded = {d.name: self.places[d.name] for d in of if d.constraint in BOUNDS}
+        values = partial(self.values, rng=None, include_tp=False, include_gq=False)
+        try:
+            return rounding_limits(values, bounded, self.param_unc_num())
+        except (InferenceError, Rejection):
+            return rounding_limits(values, {}, self.param_unc_num())
+
     def axes(self, most: int) -> tuple[Axis, ...]:
         """The axes of parameters that have at most so many entries, by elements of `u`."""
         of = leaves(self.model.lowered.parameters)
@@ -631,6 +647,10 @@ class OfPosterior(Target):
     @property
     def kinds(self) -> Kinds:
         return self.posterior.kinds
+
+    @property
+    def rounding_limits(self) -> Floats:
+        return self.posterior.rounding_limits
 
     def axes(self, most: int) -> tuple[Axis, ...]:
         return self.posterior.axes(most)

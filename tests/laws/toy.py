@@ -101,6 +101,10 @@ class Toy:
     def cost(self):
         return 2
 
+    @property
+    def rounding_limits(self):
+        return np.array([[-np.inf, -746.0], [np.inf, 710.0]])
+
     def param_unc_num(self):
         return 2
 

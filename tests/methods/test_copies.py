@@ -78,7 +78,8 @@ def test_a_verdict_looks_at_the_pool_a_part_at_a_time():
     some = proposals()
     drawn = Corrected(some.u, some.log_p, DrawSource.RESAMPLED)
     elbo = elbo_of(some.log_p, 0.0, 0)
-    assert copies(lambda: verdict_of(some, elbo, DONE, None, drawn)) < 0.1
+    limits = np.outer([-9.0, 9.0], np.ones(DIM))
+    assert copies(lambda: verdict_of(some, elbo, DONE, None, drawn, limits)) < 0.1
 
 
 def test_a_verdict_does_not_keep_the_positions_of_chains():

@@ -23,7 +23,7 @@ from ppl.methods.diagnose.level import Level
 from ppl.methods.diagnose.modes import Mode, Peak
 from ppl.methods.diagnose.psis import Psis, WeightedDraws, weighted_draws_of
 from ppl.methods.diagnose.spread import Spread
-from ppl.methods.diagnose.verdict import Verdict, narrow, verdict_of
+from ppl.methods.diagnose.verdict import Verdict, beyond_limits, narrow, verdict_of
 from ppl.methods.diagnose.verdict_rules import (
     RULES,
     divergent,
@@ -40,6 +40,7 @@ from ppl.methods.diagnose.verdict_rules import (
     not_stationary,
     nothing_to_tell,
     other_modes,
+    rounded_to_bounds,
     runs_disagree,
     slow_moves,
     starts_disagree,
@@ -118,6 +119,10 @@ def tails(*shapes):
     return {"tails": five(*shapes)}
 
 
+def rounded(*shares):
+    return {"rounded": five(*shares)}
+
+
 IMAGE = mode(symmetric=True)
 MIRRORED = {"images": Images((np.array([1, 2]),), (), np.ones(5))}
 TWO = Labels((Axis(np.array([[1], [2]]), np.eye(2)),), np.arange(2), np.arange(2))
@@ -162,6 +167,14 @@ LEVELS = [
     # Coordinates without a spread; where none has any, q is a point and nothing is known.
     ({"stuck": (1,)}, POOR, no_spread),
     ({"stuck": (0, 1, 2, 3, 4), "khat": math.nan}, UNKNOWN, nothing_to_tell),
+    # Draws near where a parameter rounds to its bound.
+    (rounded(0.00995), GOOD),
+    (rounded(0.0, 0.01), USABLE, rounded_to_bounds),
+    (rounded(0.1), USABLE, rounded_to_bounds),
+    (rounded(0.101), POOR, rounded_to_bounds),
+    ({**rounded(0.5), **ended(Ending.DIVERGED)}, POOR, rounded_to_bounds, ended_badly),
+    (resampled(**rounded(0.101)), POOR, rounded_to_bounds),
+    (moved(**rounded(0.101)), POOR, rounded_to_bounds),
     # Modes that q knows nothing of.
     (modes(mode()), POOR, other_modes),
     (modes(mode(), IMAGE), POOR, other_modes, symmetric_modes),
@@ -258,6 +271,7 @@ NEVER_GOOD = [
     ended(Ending.DIVERGED),
     ended(Ending.INTERRUPTED),
     {"stuck": (3,)},
+    rounded(0.5),
     {"elbo_se": 1.01},
     tails(0.9),
     modes(mode()),
@@ -284,6 +298,8 @@ BOUNDS = [
             "most_drift",
             "effective_a_chain",
             "heavy_tail",
+            "few_rounded",
+            "most_rounded",
             "uncertain_elbo",
         )
     ),
@@ -339,6 +355,18 @@ NEAR = "q is close enough to the posterior for importance resampling to correct 
 # What is known, and all that is said: the level, why, the next step.
 SENTENCES = [
     ({}, f"good: {OF_Q}."),
+    (
+        rounded(0.0, 0.01),
+        "usable: near a bound, doubles round tau to it: about 1% of the posterior is missing, as the "
+        "density there is that of a bound. Give tau a prior that is finite at the bounds, or declare its "
+        "logarithm or logit instead.",
+    ),
+    (
+        rounded(0.5),
+        "poor: near a bound, doubles round mu to it: half or more of the posterior is missing, as the "
+        "density there is that of a bound. Give mu a prior that is finite at the bounds, or declare its "
+        "logarithm or logit instead.",
+    ),
     (
         resampled(),
         f"good: the draws were importance-resampled from a q close to the posterior ({ESS}).",
@@ -647,6 +675,33 @@ def test_draws_that_differ_by_rounding_alone_are_equal():
     slope[7] = 2.1
     others = rng.normal(size=(2, 1000))
     assert narrow(np.column_stack([slope, 1e3 + 1e-6 * others[0], others[1]])).tolist() == [1, 0, 0]
+
+
+@every(
+    "law, limit, beyond",
+    [
+        (stats.expon(scale=10), 37.0, math.exp(-3.7)),
+        (stats.expon(scale=10), 60.0, math.exp(-6.0)),
+        (stats.norm(33), 37.0, 0.0),
+        (stats.norm(36), 37.0, stats.norm.sf(1)),
+        (stats.norm(37), 37.0, 0.5),
+        (stats.uniform(-100, 100), 37.0, 0.0),
+        (stats.uniform(-100, 200), 37.0, 1.0),
+    ],
+)
+def test_the_tail_tells_how_much_mass_is_beyond_a_limit(law, limit, beyond):
+    """An exponential tail is known, others to a factor; a density that does not fall has no end."""
+    u = law.ppf(np.linspace(0, law.cdf(limit), 4001)[1:-1])
+    columns = np.column_stack([u, -u, u])
+    limits = np.array([[-np.inf, -limit, -np.inf], [limit, np.inf, np.inf]])
+    found = beyond_limits(columns, limits)
+    assert found[0] == pytest.approx(found[1]) and found[2] == 0
+    if law.dist.name == "expon":
+        assert found[0] == pytest.approx(beyond, rel=0.1)
+    elif beyond < 0.01:
+        assert found[0] < 0.01
+    else:
+        assert beyond / 3 < found[0]
 
 
 def test_where_one_draw_is_written_the_pool_tells_what_is_stuck():

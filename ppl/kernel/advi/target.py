@@ -118,6 +118,11 @@ class Target:
         none = np.zeros(self.dim, dtype=bool)
         return none, none, none.astype(int)
 
+    @property
+    def rounding_limits(self) -> Floats:
+        """The coordinates (2, dim) below and above which a parameter rounds to its bound, if it has one."""
+        return np.outer([-np.inf, np.inf], np.ones(self.dim))
+
     def axes(self, most: int) -> tuple[Axis, ...]:
         """The axes of all parameters that have at most so many entries."""
         return ()
@@ -174,6 +179,10 @@ class Forwarding(Target):
     @property
     def kinds(self) -> Kinds:
         return self.target.kinds
+
+    @property
+    def rounding_limits(self) -> Floats:
+        return self.target.rounding_limits
 
     def axes(self, most: int) -> tuple[Axis, ...]:
         return self.target.axes(most)

@@ -26,8 +26,10 @@ class Quality:
     was one. `made` says how the draws came from q, `moved` how chains moved them (without positions), `modes`
     what modes were found beside q's. `tails` (dim,) is the shape of the heavier tail of moved draws,
     `sd_errors` (dim,) the standard errors of their sds, as shares of these, `stuck` the coordinates of which
-    most draws are equal, to rounding. `updates` is what draws of each earlier q, which stands for the rows
-    before it, were worth. `images` are those that the draws are spread over.
+    most draws are equal, to rounding. `rounded` (dim,) is the share of the mass, as far as draws tell, where
+    a parameter is its bound, to rounding; empty where that is not known. `updates` is what draws of each
+    earlier q, which stands for the rows before it, were worth. `images` are those that the draws are spread
+    over.
 
     Source: Yao, Vehtari, Simpson and Gelman (2018), "Yes, but did it work?"; Vehtari et al. (2024).
     """
@@ -47,6 +49,7 @@ class Quality:
     tails: Floats = field(default_factory=lambda: np.zeros(0))
     sd_errors: Floats = field(default_factory=lambda: np.zeros(0))
     stuck: tuple[int, ...] = ()
+    rounded: Floats = field(default_factory=lambda: np.zeros(0))
     updates: tuple[WeightQuality, ...] = ()
     images: Images | None = None
 

@@ -11,7 +11,7 @@ from ppl.advice import Words, in_python, in_shell, values_of
 from ppl.floats import Floats
 from ppl.kernel.advi.elbo import Elbo
 from ppl.kernel.advi.outcome import Outcome
-from ppl.kernel.advi.parts import by_columns
+from ppl.kernel.advi.parts import by_columns, column_parts
 from ppl.methods.correct.correction import Corrected, DrawSource
 from ppl.methods.diagnose.diagnostics import Trend, khat_of_means
 from ppl.methods.diagnose.level import Level
@@ -132,9 +132,17 @@ class Verdict(Quality):
 
 
 def verdict_of(
-    proposals: WeightedDraws, elbo: Elbo, outcome: Outcome, trend: Trend | None, corrected: Corrected
+    proposals: WeightedDraws,
+    elbo: Elbo,
+    outcome: Outcome,
+    trend: Trend | None,
+    corrected: Corrected,
+    limits: Floats | None = None,
 ) -> Verdict:
-    """Judge a fit by weighted draws of q, and by how its own draws were made of them."""
+    """Judge a fit by weighted draws of q, and by how its own draws were made of them.
+
+    `limits` (2, dim) are those of coordinates beyond which parameters round to their bounds.
+    """
     u, smoothed = proposals.u, proposals.weights
     sd = by_columns(lambda some: some.std(axis=0), u)
     moves = np.exp(smoothed.log_weights) @ u - u.mean(axis=0)
@@ -158,12 +166,38 @@ def verdict_of(
         sd_errors=corrected.sd_errors,
         images=corrected.images,
         stuck=tuple(np.flatnonzero(narrow(written)).tolist()),
+        rounded=np.zeros(0) if limits is None else beyond_limits(written, limits),
     )
 
 
 def constant(u: Floats) -> NDArray[np.bool_]:
     """Which coordinates (dim,) are the same in all draws u (n, dim)."""
     return np.asarray(u.min(axis=0) == u.max(axis=0))
+
+
+def beyond_limits(u: Floats, limits: Floats) -> Floats:
+    """The share (dim,) of the mass that lies beyond limits (2, dim), which draws u (n, dim) do not reach.
+
+    The tail of the draws goes on there as an exponential does: from the half of it that is farther from the
+    limit to the nearer one it falls by some factor, and once more by that from half to half beyond.
+    """
+    lost = np.zeros(u.shape[1])
+    for part in column_parts(*u.shape):
+        for sign, limit in ((-1, -limits[0, part]), (1, limits[1, part])):
+            if np.isfinite(limit).any():
+                lost[part] += beyond(np.minimum(sign * u[:, part], limit), limit)
+    return np.minimum(lost, 1.0)
+
+
+def beyond(u: Floats, limit: Floats) -> Floats:
+    """That (columns,) beyond the upper limits (columns,) of some columns u (n, columns)."""
+    (start,) = quantiles(u, (1 - VERDICT.tail_share,))
+    nearer = (u >= (start + limit) / 2).mean(axis=0)
+    farther = np.maximum((u >= start).mean(axis=0) - nearer, 0)
+    # Both halves together hold 1 - r^2 of the tail for a factor r, which leaves r^2 of it beyond.
+    more = (farther + nearer) * nearer**2
+    held = np.maximum(farther**2 - nearer**2, 0)
+    return np.divide(more, held + more, out=np.zeros_like(more), where=more > 0)
 
 
 def narrow(u: Floats) -> NDArray[np.bool_]:

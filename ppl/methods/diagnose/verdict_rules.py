@@ -58,6 +58,16 @@ class VerdictBounds(NamedTuple):
     rounding: float = 1e-12
     """The range of draws, as a share of their size, that is rounding error of a density or its gradient."""
 
+    few_rounded: float = 0.01
+    """The share of the mass where a parameter rounds to its bound, at most, to be good: without it
+    means are off by one or two hundredths of an sd."""
+
+    most_rounded: float = 0.1
+    """The same to be usable."""
+
+    tail_share: float = 0.1
+    """The share of the draws in the tail that tells how much is beyond."""
+
     looked_at: int = 100
     """Draws of which that range is taken."""
 
@@ -101,6 +111,10 @@ SAMPLE = Call("`ppl sample`", "`posterior.sample()`")
 
 def reparameterise(names: str) -> Sentence:
     return f"Reparameterise {names}, for instance in a non-centred form, or sample: ", SAMPLE, "."
+
+
+def vanishing(names: str) -> Sentence:
+    return (f"Give {names} a prior that is finite at the bounds, or declare its logarithm or logit instead.",)
 
 
 OTHER_FORM = reparameterise("the program"), RUNS
@@ -147,6 +161,16 @@ def no_spread(v: Quality, name: CoordinateName) -> Iterator[Finding]:
     if v.stuck and not math.isnan(v.khat):
         equal = f"most draws of {named(v.stuck, name)} are equal, to rounding"
         yield Finding(Level.POOR, f"{equal}: the density is unbounded there", (BOUNDED,))
+
+
+def rounded_to_bounds(v: Quality, name: CoordinateName) -> Iterator[Finding]:
+    """Mass where a parameter is its bound: the density there is infinite or zero, and draws end before."""
+    if worst := worst_of(v.rounded, name, VERDICT.few_rounded):
+        share = float(v.rounded.max())
+        level = Level.USABLE if share <= VERDICT.most_rounded else Level.POOR
+        mass = f"about {share:.0%}" if share < 0.5 else "half or more"
+        why = f"{mass} of the posterior is missing, as the density there is that of a bound"
+        yield Finding(level, f"near a bound, doubles round {worst} to it: {why}", (vanishing(worst),))
 
 
 def nothing_to_tell(v: Quality, name: CoordinateName) -> Iterator[Finding]:
@@ -377,6 +401,7 @@ def variables(names: Sequence[str]) -> str:
 
 
 RULES = (
+    rounded_to_bounds,  # where a search diverges too
     runs_disagree,
     ended_badly,
     no_spread,

@@ -122,7 +122,7 @@ class WeightedFit(NamedTuple):
         if self.uneven and not corrected.interrupted and corrected.made is not DrawSource.MOVED:
             raise Refused(self.uneven)
         corrected = replace(corrected, images=self.images)
-        return result_by(self.draws, self.start, self.draws, self.elbo, corrected, context)
+        return result_by(target, self.draws, self.start, self.draws, self.elbo, corrected, context)
 
 
 class ChainFit(NamedTuple):
@@ -151,10 +151,11 @@ class ChainFit(NamedTuple):
         except np.linalg.LinAlgError:
             raise Refused("the chains in coordinates of the latent variables fell together") from None
         alike = weighted_draws_of(starts, np.zeros(len(starts)), np.zeros(len(starts)))
-        return result_by(alike, self.start, *of_positive_weight(self.draws), corrected, context)
+        return result_by(target, alike, self.start, *of_positive_weight(self.draws), corrected, context)
 
 
 def result_by(
+    target: Target,
     for_q: WeightedDraws,
     start: Floats,
     weighted: WeightedDraws,
@@ -165,7 +166,7 @@ def result_by(
     """The result with the Gaussian of some draws as q; weighted draws say how far it can be believed."""
     outcome = interrupted("while draws were moved") if corrected.interrupted else INTEGRATED
     path = Path(start=start, outcome=outcome, at_maximum=True, nested=True)
-    return result_with(context, *gaussian_of(for_q), path, weighted, elbo, corrected)
+    return result_with(target, context, *gaussian_of(for_q), path, weighted, elbo, corrected)
 
 
 def chain_fit(

@@ -54,7 +54,7 @@ def _mixed(target: Target, context: Context, points: list[Floats], paths: list[P
     path = Path(start=points[0], outcome=outcome, iterations=best.steps, at_maximum=True)
     proposals = weighted_draws_of(u[finite], log_p[finite], log_q[finite])
     drawn = resample(proposals, settings.draws, rng)
-    return result_with(context, family, params, path, proposals, elbo, drawn)
+    return result_with(target, context, family, params, path, proposals, elbo, drawn)
 
 
 def _best_so_far(target: Target, point: Floats, paths: list[Pathfinder], context: Context) -> Result:

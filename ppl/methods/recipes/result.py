@@ -219,7 +219,7 @@ def result_of(target: Target, family: Family, params: Floats, path: Path, contex
             corrected = replace(corrected, evidence=beside_chains(by_weights, corrected.evidence))
         except KeyboardInterrupt:
             path = replace(path, outcome=interrupted("at the evidence"))
-    return result_with(context, family, params, path, proposals, elbo, corrected)
+    return result_with(target, context, family, params, path, proposals, elbo, corrected)
 
 
 def evidence_by(
@@ -288,6 +288,7 @@ def joined(first: WeightedDraws, rest: WeightedDraws) -> WeightedDraws:
 
 
 def result_with(
+    target: Target,
     context: Context,
     family: Family,
     params: Floats,
@@ -299,6 +300,7 @@ def result_with(
     """The Result with the corrected draws, in their images at random, judged by the draws of q."""
     settings, images, dropped = context.settings, corrected.images, path.dropped + elbo.dropped
     rise = None if path.at_maximum else trend(path.trace)
+    judged = corrected.pool or proposals, elbo, path.outcome, rise
     log_q = by_rows(partial(family.log_density, params), corrected.u)
     # Draws that follow the target have its density: to weight them by p/q would be to do so twice.
     at_mean = family.log_density(params, family.mean(params)[None])
@@ -319,7 +321,7 @@ def result_with(
         log_g=log_g,
         dropped=dropped,
         notes=(*path.notes, *_notes(path, elbo.value, dropped)),
-        verdict=verdict_of(corrected.pool or proposals, elbo, path.outcome, rise, corrected),
+        verdict=verdict_of(*judged, corrected, target.rounding_limits),
         evidence=corrected.evidence,
         errors=corrected.errors,
         adapted=corrected.adapted if corrected.made is DrawSource.MOVED else None,
@@ -337,7 +339,7 @@ def result_of_chains(
     images = images_of(target, q, context.streams.images) if q else None
     one = OneImage(target, images) if images else target
     corrected = replace(go_on(one, chains, settings.draws, rng, context.listen), images=images)
-    return result_with(context, family, params, path, proposals, elbo, corrected)
+    return result_with(target, context, family, params, path, proposals, elbo, corrected)
 
 
 def pool_size(target: Target, settings: Settings) -> int:
