@@ -103,7 +103,12 @@ def polls(rng: Generator, days: int = 60, houses: int = 10, count: int = 50) -> 
 
 
 def marketing_mix(rng: Generator, weeks: int = 130, channels: int = 3, lags: int = 8) -> Data:
-    """Nothing is spent in three weeks of ten; spending is in units of its maximum."""
+    """Nothing is spent in three weeks of ten; spending is in units of its maximum.
+
+    Effects of weeks with little spending have a kurtosis in the hundreds, and sds that no run tells: two of
+    20,000 and 24,000 draws of NUTS differ by a factor of 0.61 in that of effect.31.1. Of a thousand draws of
+    NUTS the lowest ratio of sds is 0.41 to 0.82, the highest 1.04 to 1.4; of parameters 0.91 and 1.08.
+    """
     spend = rng.gamma(2.0, size=(channels, weeks + lags - 1))
     spend[rng.uniform(size=spend.shape) < 0.3] = 0
     spend /= spend.max(axis=1, keepdims=True)
