@@ -18,8 +18,8 @@ SLOPES_A_DIMENSION = 8
 """Draws for each dimension at which slopes are evaluated."""
 FEWEST_SLOPES = 256
 """Draws at which slopes are evaluated, if there are as many."""
-CORRELATED_BY_SLOPES = 500
-"""Dimensions up to which there are correlations."""
+CORRELATED_BY_SLOPES, UNCORRELATED_SLOPES = 500, 1024
+"""Dimensions up to which there are correlations, and draws for the sds alone of more."""
 FEWEST_CORRELATED = 2
 """Draws for each dimension from which on there are correlations."""
 
@@ -35,7 +35,8 @@ class SkewedGaussian:
     @classmethod
     def of(cls, target: Target, u: Floats) -> "SkewedGaussian":
         """Fitted to draws u (n, dim). Raises LinAlgError where they fell together."""
-        count = max(FEWEST_SLOPES, SLOPES_A_DIMENSION * target.dim)
+        correlated = max(FEWEST_SLOPES, SLOPES_A_DIMENSION * target.dim)
+        count = correlated if target.dim <= CORRELATED_BY_SLOPES else UNCORRELATED_SLOPES
         some = slice(None, None, len(u) // count | 1)  # odd, as chains are even in number, and take turns
         gradients = target.gradients_alone(u[some])
         outer = by_slopes(u[some], gradients)
