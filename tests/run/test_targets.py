@@ -13,6 +13,7 @@ from ppl.density.rows import by_rows
 from ppl.kernel.advi.coordinates import Scaled
 from ppl.kernel.advi.target import AtPoints, Inner, OfRows, Often, Shared, View
 from ppl.methods.initialise.mode import Remembered
+from ppl.methods.moves.conditional import GivenFirst
 from ppl.methods.objective import ArdTarget, MarginalTarget, WithPrior
 from ppl.run.posterior_target import PosteriorTarget, TwoBackends
 
@@ -38,7 +39,7 @@ ELSEWHERE = {
     "OfPosterior": "a base class",
     "LogDensity": "the kernel's own: tests/kernel",
     "PosteriorGiven": "at points that share coordinates: test_points_given.py",
-    "GivenFirst": "the same: tests/methods/moves",
+    "GivenFirst": "a point each: below",
     "InFunnels": "many points alone: tests/methods/moves",
     "OneImage": "slopes of the target, values of one image: tests/methods/moves",
     "CompiledTarget": "JAX: tests/jax_backend",
@@ -74,6 +75,15 @@ def test_all_ways_give_one_log_density():
             assert gradient == pytest.approx(steps, rel=1e-5, abs=1e-5), name
         assert target.gradients_alone(us) == pytest.approx(gradients), name
         assert target.explain(us[0]) == "", name
+
+
+def test_a_target_given_its_first_coordinates_is_the_whole_at_these():
+    whole = PosteriorTarget(ppl.compile_model(PROGRAM).condition({"N": 3, "y": [1.0, 2.0, 4.0]}))
+    us = np.array([[0.1, 0.2], [1.5, -0.7], [-0.4, 1.1]])
+    given, (values, gradients) = GivenFirst(whole, us[:, :1]), whole.log_density_gradients(us)
+    assert given.log_densities(us[:, 1:]) == pytest.approx(values, rel=1e-12)
+    assert given.log_density_gradients(us[:, 1:])[0] == pytest.approx(values, rel=1e-12)
+    assert given.gradients_alone(us[:, 1:]) == pytest.approx(gradients[:, 1:])
 
 
 FIRST = np.array([0])

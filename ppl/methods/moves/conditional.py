@@ -52,6 +52,9 @@ class GivenFirst(Forwarding):
     def whole(self, us: Floats) -> Floats:
         return np.concatenate([self.first, us], axis=1)
 
+    def log_densities(self, us: Floats) -> Floats:
+        return self.target.log_densities(self.whole(us))
+
     def log_density_gradients(self, us: Floats) -> tuple[Floats, Floats]:
         values, slopes = self.target.log_density_gradients(self.whole(us))
         return values, slopes[:, -self.dim :]
