@@ -181,7 +181,8 @@ def result_of(target: Target, family: Family, params: Floats, path: Path, contex
         proposals, dropped = weighted(target, family, params, fewest, rng)
         for begin, end in pairwise(ends):
             weights = proposals.weights
-            if weights.alike if begin >= half else moves and is_hopeless(weights, n):
+            enough = weights.alike if begin >= half else moves and is_hopeless(weights, n)
+            if enough:
                 break
             others, dropped_too = weighted(target, family, params, end - begin, rng)
             proposals, dropped = joined(proposals, others), dropped + dropped_too
