@@ -468,8 +468,8 @@ def test_few_draws_are_weighted_where_chains_would_begin_at_none(move, weighted)
     target, family = GaussianTarget(np.zeros(60), np.eye(60)), FullRank(60)
     path = Path(np.zeros(60), Outcome(Ending.CONVERGED, "found"))
     params, context = family.of(np.zeros(60), 2.0 * np.eye(60)), Context.of(Settings(move=move))
-    found = result_of(target, family, params, path, context)
-    assert found.verdict.n == weighted and len(found.draws_u) == 1000
+    result = result_of(target, family, params, path, context)
+    assert result.verdict.n == weighted and len(result.draws_u) == 1000
 
 
 def test_the_evidence_of_weights_is_told_where_that_of_chains_agrees():

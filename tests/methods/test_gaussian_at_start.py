@@ -55,20 +55,20 @@ def mean_field(sd):
 def test_where_its_draws_can_be_resampled_no_other_q_is_tried():
     """Its k-hat is above 0.5, but most of its draws count, which moves will tell."""
     target = Tailed()
-    _, found = started(target, np.eye(DIM))
-    assert isinstance(found.q.family, FullRank) and target.points == 0
-    assert 0.5 <= found.weights.khat < 0.7 and found.ends and not found.q.fits
+    _, at_start = started(target, np.eye(DIM))
+    assert isinstance(at_start.q.family, FullRank) and target.points == 0
+    assert 0.5 <= at_start.weights.khat < 0.7 and at_start.ends and not at_start.q.fits
     assert not started(target, np.eye(DIM), move=False)[1].ends
     assert started(target)[1] is None  # without a matrix there is none
 
 
 def test_it_is_q_where_its_draws_are_worth_more():
     target = Tailed()
-    _, found = started(target, np.eye(DIM))
+    _, at_start = started(target, np.eye(DIM))
     narrow, wide = mean_field(0.6), mean_field(1.15)
-    q = better(target, narrow, found, np.random.default_rng(2))
+    q = better(target, narrow, at_start, np.random.default_rng(2))
     assert isinstance(q.family, FullRank) and q.notes == (LOCAL,) and q.outcome is narrow.outcome
-    assert better(target, wide, found, np.random.default_rng(2)) is wide
+    assert better(target, wide, at_start, np.random.default_rng(2)) is wide
     assert better(target, narrow, None, np.random.default_rng(2)) is narrow
 
 
@@ -84,9 +84,9 @@ def test_it_has_the_correlations_of_the_start():
         def log_density_gradients(self, us):
             return self.log_densities(us), -np.linalg.solve(metric @ metric.T, us.T).T
 
-    _, found = started(Correlated(), metric, move=False)
-    assert found.ends and found.q.fits and "fits" in found.q.outcome.reason
-    np.testing.assert_allclose(found.q.family.covariance(found.q.params), metric @ metric.T)
+    _, at_start = started(Correlated(), metric, move=False)
+    assert at_start.ends and at_start.q.fits and "fits" in at_start.q.outcome.reason
+    np.testing.assert_allclose(at_start.q.family.covariance(at_start.q.params), metric @ metric.T)
 
 
 class Updated(Target):

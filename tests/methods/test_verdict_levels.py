@@ -694,14 +694,14 @@ def test_the_tail_tells_how_much_mass_is_beyond_a_limit(law, limit, beyond):
     u = law.ppf(np.linspace(0, law.cdf(limit), 4001)[1:-1])
     columns = np.column_stack([u, -u, u])
     limits = np.array([[-np.inf, -limit, -np.inf], [limit, np.inf, np.inf]])
-    found = beyond_limits(columns, limits)
-    assert found[0] == pytest.approx(found[1]) and found[2] == 0
+    shares = beyond_limits(columns, limits)
+    assert shares[0] == pytest.approx(shares[1]) and shares[2] == 0
     if law.dist.name == "expon":
-        assert found[0] == pytest.approx(beyond, rel=0.1)
+        assert shares[0] == pytest.approx(beyond, rel=0.1)
     elif beyond < 0.01:
-        assert found[0] < 0.01
+        assert shares[0] < 0.01
     else:
-        assert beyond / 3 < found[0]
+        assert beyond / 3 < shares[0]
 
 
 def test_where_one_draw_is_written_the_pool_tells_what_is_stuck():

@@ -142,8 +142,8 @@ def test_a_coordinate_that_is_wide_where_data_tell_nothing_of_it():
     exact = np.sqrt(density @ grid[:, 1] ** 2 / density.sum())
     for seed in (0, 1):
         starts = np.array([-1.0, 0.0]) + np.array([0.5, 0.05]) * rng(seed).standard_normal((128, 2))
-        found = chains_of(Knot(), starts, seed)
-        assert found.stationary and found.u[:, 1].std() == pytest.approx(exact, rel=0.1)
+        chains = chains_of(Knot(), starts, seed)
+        assert chains.stationary and chains.u[:, 1].std() == pytest.approx(exact, rel=0.1)
 
 
 def test_a_chain_that_stays_far_out_in_a_tail_is_waited_for():
