@@ -24,7 +24,7 @@ from ppl.methods.initialise.starting import StartState
 from ppl.methods.moves.ending import StageEnd
 from ppl.methods.moves.funnels import Funnels
 from ppl.methods.moves.jumps import JumpProposals
-from ppl.methods.moves.metric import Metric
+from ppl.methods.moves.metric import Directions, Metric
 from ppl.methods.moves.mixing import MoveStage
 from ppl.methods.moves.necks import Necks
 from ppl.methods.moves.sampler import Adapted
@@ -47,8 +47,8 @@ RECORDS: dict[str, type] = {
     kind.__name__: kind
     for kind in (
         *(StartState, EtaSearch, Run, TracePoint, Outcome, LoopResult, FixedDrawsFit, Refined, *KINDS),
-        *(AtStart, Adapted, Chains, Funnels, JumpProposals, Metric, MoveStage, Necks, StageEnd, Psis),
-        *(FieldCoordinates, Interpolation),
+        *(AtStart, Adapted, Chains, Directions, Funnels, JumpProposals, Metric, MoveStage, Necks),
+        *(StageEnd, Psis, FieldCoordinates, Interpolation),
         *(type(state) for state in STATES if is_dataclass(state) or hasattr(state, "_fields")),
     )
 }

@@ -19,7 +19,7 @@ from ppl.kernel.advi.families.mean_field import MeanField
 from ppl.kernel.advi.gaussian import MOST_DENSE, Gaussian
 from ppl.kernel.advi.outcome import Listener, Phase, Progress, silent
 from ppl.kernel.advi.parts import column_parts
-from ppl.kernel.advi.target import Target
+from ppl.kernel.advi.target import Often, Target
 from ppl.kernel.advi.triangular import composed, dense, solved
 from ppl.late import special
 from ppl.methods.correct import standard_errors
@@ -521,7 +521,8 @@ def of_chains(
     """n of the draws of chains, in coordinates of the model; with their evidence if `bridged`."""
     chosen = balanced(moves.u, np.zeros(len(moves.u)), n, rng)
     u, log_p = scaled.to_u(moves.u[chosen]), moves.log_p[chosen] - scaled.log_jacobian
-    evidence = bridges_between_chains(scaled, moves, rng) if bridged else None
+    faster = scaled.view(Often(moves.earlier_gradients)) or scaled
+    evidence = bridges_between_chains(faster, moves, rng) if bridged else None
     errors = standard_errors.of_chains(moves.chain[chosen], moves.mixing.largest_drift)
     adapted = moves.adapted and in_u(scaled, moves.adapted)
     corrected = Corrected(u, log_p, DrawSource.MOVED, moves, (), False, evidence, errors, adapted)

@@ -15,7 +15,6 @@ from ppl.floats import Floats
 from ppl.kernel.advi.outcome import Listener, Phase, Progress
 from ppl.kernel.advi.start import Init, Warm, start_point
 from ppl.kernel.advi.target import Target
-from ppl.kernel.advi.triangular import dense
 from ppl.methods.initialise.pathfinder import pathfinder
 from ppl.methods.moves.ending import MOVES, begun, most_gradients, until_stationary
 from ppl.methods.moves.sampler import Sampler
@@ -71,13 +70,12 @@ def run_batch(
         except KeyboardInterrupt:
             if not drawn:
                 raise
-    variances = np.mean([(dense(each) ** 2).sum(axis=1) for each in sampler.metric.factors], axis=0)
     u, statistics = (np.array([getattr(draws, part) for draws in drawn]) for part in ("u", "statistics"))
     chains = []
     for k in range(len(inits)):
         each = (joined(x[:, k :: len(inits)])[: settings.num_samples] for x in (u, statistics))
         none = NutsDraws(np.empty((0, target.dim)), np.empty((0, statistics.shape[-1])))
-        chains.append(Chain(none, NutsDraws(*each), variances, sampler.step))
+        chains.append(Chain(none, NutsDraws(*each), sampler.metric.variances, sampler.step))
     return chains
 
 

@@ -17,7 +17,7 @@ from ppl.kernel.advi.target import Target
 from ppl.methods.moves.funnels import Coordinates, InFunnels, unscaled, without_scale
 from ppl.methods.moves.images import put_back
 from ppl.methods.moves.jumps import JUMPING, JumpProposals, jumped
-from ppl.methods.moves.metric import Metric, folds, learnt, second_of
+from ppl.methods.moves.metric import Factor, Metric, folds, learnt, second_of
 from ppl.methods.moves.necks import Necks, cost_of_necks, necks_of
 from ppl.methods.moves.straightening import STRAIGHTENING, straightened
 from ppl.methods.moves.trajectories import Chains, Move, chains_at, move
@@ -132,7 +132,7 @@ class Sampler:
     necks: Necks | None = field(init=False, default=None)
     looked: int = 0
     metric: Metric = field(init=False)
-    known: tuple[Floats, Floats] = field(init=False)
+    known: tuple[Factor, Factor] = field(init=False)
     last: Move = field(init=False)
     rejected: Floats = field(default_factory=lambda: np.zeros(0))
     divergent: float = 0.0
