@@ -12,7 +12,7 @@ from ppl.kernel.advi.target import Target
 from ppl.methods.diagnose.psis import psis
 from ppl.methods.initialise import lbfgs_path
 from ppl.methods.initialise.lbfgs_path import InverseHessian, curvatures
-from ppl.methods.initialise.pathfinder import _best, best_on_path, pathfinder, pathfinders
+from ppl.methods.initialise.pathfinder import PATHFINDING, _best, best_on_path, pathfinder, pathfinders
 from ppl.methods.initialise.starting import WIDE_TARGET, from_paths
 from ppl.methods.maximise.lockstep import answered
 from ppl.methods.refine.fixed_draws import fit_fixed_draws
@@ -44,6 +44,26 @@ class EightSchools(Target):
         in_log_tau = spread @ spread - 7 - 2 * odds / (1 + odds)
         in_theta = residual / self.sigma - spread / tau
         return value, np.concatenate([[-mu / 25 + spread.sum() / tau, in_log_tau], in_theta])
+
+    def explain(self, u):
+        return ""
+
+
+class Funnel(Target):
+    """A hundred effects with a scale of their own: a density without a bound as log tau falls."""
+
+    dim = 101
+    y = 1.6 * np.random.default_rng(1).normal(size=100)
+
+    def log_density(self, u):
+        return self.log_density_gradient(u)[0]
+
+    def log_density_gradient(self, u):
+        log_tau, theta = u[0], u[1:]
+        spread, residual = theta * np.exp(-log_tau), self.y - theta
+        value = -0.5 * (spread @ spread + residual @ residual) - 99 * log_tau - np.exp(log_tau)
+        in_log_tau = spread @ spread - 99 - np.exp(log_tau)
+        return value, np.concatenate([[in_log_tau], residual - spread * np.exp(-log_tau)])
 
     def explain(self, u):
         return ""
@@ -251,3 +271,28 @@ def test_a_start_on_a_wide_target_keeps_its_paths_apart(monkeypatch):
         target = type("Wide", (TwoHills, Target), {"width": width})()
         from_paths(target, FAMILIES["meanfield"](target.dim), [np.ones(6)] * 2, rng(), silent)
     assert asked == [False, True]
+
+
+def test_a_path_down_a_funnel_ends_where_its_elbo_only_falls(monkeypatch):
+    """Its density has no bound: the path would go on for hundreds of steps."""
+    start = np.random.default_rng(0).uniform(-2, 2, Funnel.dim)
+
+    def climbed(seed: int) -> tuple[int, float]:
+        z, points = np.random.default_rng(seed).normal(size=(10, Funnel.dim)), list[np.ndarray]()
+
+        def seen(u):
+            points.append(u)
+            return Funnel().log_density_gradient(u)
+
+        best = answered(seen, best_on_path(Funnel(), start, z))
+        return len(points), best.elbo
+
+    def limit(**limits: int) -> None:
+        of_all = PATHFINDING._replace(most_points=10**6, **limits)
+        monkeypatch.setattr("ppl.methods.initialise.pathfinder.PATHFINDING", of_all)
+
+    limit()
+    ends = [climbed(seed) for seed in range(3)]
+    limit(lower_in_turn=10**6)
+    for (points, elbo), (all_points, best) in zip(ends, map(climbed, range(3)), strict=True):
+        assert points < 0.7 * all_points and elbo == best

@@ -51,6 +51,17 @@ class PathfinderLimits(NamedTuple):
     least_gain: float = 0.1
     """That gain, in nats."""
 
+    steps_between_looks: int = 20
+    """Steps of a path after which the ELBO is looked at, on a part of the noise."""
+
+    lower_in_turn: int = 3
+    """A path ends where the ELBO was far lower than before so many times in turn: down a funnel, to where the
+    density has no bound, it falls for hundreds of steps.
+    """
+
+    far_lower: float = 20.0
+    """How many nats that is, or one for each dimension."""
+
     most_numbers: int = 1 << 20
     """Numbers in the draws by which Gaussians are judged together."""
 
@@ -114,18 +125,27 @@ def best_on_path(
     target: Target, start: Floats, z: Floats, arrives: PathWatch = lambda point: False
 ) -> Search[Pathfinder | None]:
     """The same, judged on the noise z; None where there is none, or the path `arrives` where others ended."""
-    heights: list[float] = []
+    heights, elbos = list[float](), list[float]()
     arrived = False
 
     def watch(point: PathPoint) -> bool:
         nonlocal arrived
         heights.append(point.log_density)
         before = heights[: -PATHFINDING.steps_without_gain]
+        if point.steps % PATHFINDING.steps_between_looks == 0:
+            elbos.extend(seen.elbo for _, seen in _judged(target, [point], z[: PATHFINDING.first_draws]))
         arrived = arrives(point)
-        return arrived or bool(before and heights[-1] - before[-1] < PATHFINDING.least_gain)
+        no_gain = bool(before and heights[-1] - before[-1] < PATHFINDING.least_gain)
+        return arrived or no_gain or _falls(elbos, target.dim)
 
     path = yield from lbfgs_path(start, watch)
     return None if arrived else _best_of_path(target, path, z)
+
+
+def _falls(elbos: Sequence[float], dim: int) -> bool:
+    """Whether the last of these ELBOs are all far lower than one before."""
+    before, last = elbos[: -PATHFINDING.lower_in_turn], elbos[-PATHFINDING.lower_in_turn :]
+    return bool(before) and max(last) < max(before) - max(PATHFINDING.far_lower, dim)
 
 
 def _best_of_path(target: Target, path: Sequence[PathPoint], z: Floats) -> Pathfinder | None:

@@ -42,7 +42,7 @@ class FixedDrawsLimits(NamedTuple):
     stands for a Monte Carlo error of tolerance / sqrt(3).
     """
 
-    tolerance_before_moves: float = 0.4
+    tolerance_before_moves: float = 1.0
     """The same where draws are moved from what is found: a start need not be nearer."""
 
     evaluations: int = 8
