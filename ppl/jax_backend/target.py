@@ -28,11 +28,15 @@ UNTRACEABLE = (NotTraceable, PPLError, IndexError, TypeError, ValueError, Attrib
 BatchSizes = tuple[tuple[int, int], ...]
 """Numbers of points to evaluate together, the best first, and how large an array for all of them may be.
 
-Other numbers of points are cut and filled up to it.  Beyond 2^18 numbers arrays leave the cache; a few points
-still share one reading of a matrix.  Beyond 2^21 they are evaluated one by one, to spare memory.
+Other numbers of points are cut and filled up to it.  From some 2^14 numbers on a point takes as long in any
+batch, and a few points, as where some of many trajectories are tried again, fill up less of a small one.
+Beyond 2^18 arrays leave the cache; a few points still share one reading of a matrix.  Beyond 2^21 they are
+evaluated one by one, to spare memory.
 """
-GRADIENT_BATCHES: BatchSizes = ((64, 2**18), (16, 2**20), (4, 2**21), (2, 2**21))
+GRADIENT_BATCHES: BatchSizes = ((64, 2**14), (32, 2**16), (8, 2**18), (4, 2**21), (2, 2**21))
 """Points in a batch of gradients, and the numbers that the largest array of one may have."""
+GPU_BATCHES: BatchSizes = ((64, 2**18), (16, 2**20), (4, 2**21), (2, 2**21))
+"""The same on a GPU, where each batch waits for the device."""
 VALUE_BATCHES: BatchSizes = ((100, 2**18), (50, 2**20), (16, 2**20), (4, 2**21), (2, 2**21))
 """The same of values. An ELBO is of 100 draws where nothing else is asked for, so that none of them is to
 fill up.
@@ -56,8 +60,11 @@ class TargetLimits(NamedTuple):
     concurrent_width: int = 2**17
     """Numbers that the largest array of an evaluation must have for its steps to be run beside each other."""
 
-    threaded_batch: int = 2**14
-    """Numbers in an array of a batch from which on batches are worth a thread each: a millisecond or so."""
+    small_width: int = 2**12
+    """Numbers in the largest array of a program that is compiled quickly, values not apart from gradients."""
+
+    threaded_work: int = 2**17
+    """Numbers that batches work through from which on threads share them: a millisecond or so."""
 
 
 COMPILED = TargetLimits()
@@ -99,6 +106,11 @@ class CompiledTarget(OfPosterior):
         """The same of what a device evaluates, a part of the rows where they are spread over a mesh."""
         return self.part_width or self.width
 
+    @property
+    def gradient_batches(self) -> BatchSizes:
+        """How many gradients the device evaluates at once."""
+        return GPU_BATCHES if getattr(self.device, "platform", "cpu") == "gpu" else GRADIENT_BATCHES
+
     def log_density(self, u: Floats) -> float:
         return self.log_density_gradient(u)[0]
 
@@ -117,14 +129,16 @@ class CompiledTarget(OfPosterior):
         if len(us) == 1:  # a batch would be filled up with it
             value, gradient = self.log_density_gradient(us[0])
             return np.array([value]), gradient[None]
-        joint = self._at_each(self.density.gradients, us, GRADIENT_BATCHES).reshape(len(us), 1 + self.dim)
+        joint = self._at_each(self.density.gradients, us, self.gradient_batches).reshape(
+            len(us), 1 + self.dim
+        )
         return joint[:, 0], joint[:, 1:]
 
     def gradients_alone(self, us: Floats) -> Floats:
         """The gradient (n, dim) alone at each row of `us`; of small programs it hardly pays to compile it."""
         if is_small(self.width) or len(us) == 1:
             return self.log_density_gradients(us)[1]
-        gradients = self._at_each(self.density.gradients_alone, us, GRADIENT_BATCHES)
+        gradients = self._at_each(self.density.gradients_alone, us, self.gradient_batches)
         return gradients.reshape(len(us), self.dim)
 
     def fused_steps(
@@ -172,11 +186,17 @@ class CompiledTarget(OfPosterior):
         The first batch is alone, for it may have to be compiled.
         """
         cores = min(self.cores, len(parts) - 1)
-        if cores < 2 or size * self.width_at_once < COMPILED.threaded_batch:
-            return [self._call(function, part) for part in parts]
-        first, *others = parts
-        with ThreadPoolExecutor(cores) as threads:
-            return [self._call(function, first), *threads.map(partial(self._call, function), others)]
+        if cores < 2 or (len(parts) - 1) * size * self.width_at_once < COMPILED.threaded_work:
+            return self._in_turn(function, parts)
+        first, others = self._in_turn(function, parts[:1]), parts[1:]
+        share = -(-len(others) // cores)
+        own, *elsewhere = (others[k : k + share] for k in range(0, len(others), share))
+        with ThreadPoolExecutor(cores - 1) as threads:
+            beside = threads.map(partial(self._in_turn, function), elsewhere)
+            return sum(beside, first + self._in_turn(function, own))
+
+    def _in_turn(self, function: Any, parts: list[Floats]) -> list[Floats]:
+        return [self._call(function, part) for part in parts]
 
     def _call(self, function: Any, u: Floats) -> Floats:
         with jax.enable_x64(True), jax.default_device(self.device):
@@ -215,8 +235,8 @@ def profile_for(width: int, quick: bool) -> CompileProfile:
 
 
 def is_small(width: int) -> bool:
-    """Whether gradients of that width are evaluated as many at a time as any."""
-    return GRADIENT_BATCHES[0][0] * width <= GRADIENT_BATCHES[0][1]
+    """Whether an evaluation of that width is too short for code of its own that spares some of it."""
+    return width <= COMPILED.small_width
 
 
 def first_traceable(

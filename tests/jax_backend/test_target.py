@@ -85,7 +85,7 @@ def test_many_points_are_each_as_one(target: CompiledTarget, n: int) -> None:
     close(values, [value for value, _ in singly])
     close(gradients, np.array([gradient for _, gradient in singly]).reshape(us.shape))
     close(target.log_densities(us), values)
-    wide = replace(target, largest=2 * GRADIENT_BATCHES[0][1])
+    wide = replace(target, largest=2 * COMPILED.small_width)
     close(target.gradients_alone(us), gradients)
     close(wide.gradients_alone(us), gradients)
 
@@ -102,7 +102,7 @@ def test_a_quick_target_answers_the_same(model: ppl.Model, target: CompiledTarge
 
 
 def test_no_large_program_is_compiled_quickly(model: ppl.Model) -> None:
-    n = GRADIENT_BATCHES[0][1] // GRADIENT_BATCHES[0][0] + 1
+    n = COMPILED.small_width + 1
     assert not compiled_target(model.condition(data(1, n=n)), quick=True).quick
 
 
@@ -153,7 +153,7 @@ def test_every_digit_comes_back_whichever_thread_computes(program: str) -> None:
 
 @pytest.mark.parametrize("cores", [2, 5])
 def test_batches_on_several_cores_give_the_same_bytes(model: ppl.Model, cores: int) -> None:
-    n = COMPILED.threaded_batch // GRADIENT_BATCHES[0][0]
+    n = COMPILED.threaded_work // GRADIENT_BATCHES[0][0]
     alone = compiled_target(model.condition(data(1, n=n)))
     us = np.random.default_rng(2).normal(size=(5 * GRADIENT_BATCHES[0][0] + 3, alone.dim))
     beside = replace(alone, cores=cores)
