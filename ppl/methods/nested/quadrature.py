@@ -29,11 +29,17 @@ from ppl.records import dataclass, field, replace
 class QuadratureLimits(NamedTuple):
     """How far and how finely each coordinate is looked at."""
 
-    nodes: tuple[int, ...] = (17, 25, 33, 49)
+    nodes: tuple[int, ...] = (11, 17, 25, 33, 49)
     """Places of slopes: as many as the first of these with which weights of draws are even."""
 
+    nodes_of_marginal: int = 17
+    """The same while the mode of the marginal is looked for: draws forgive errors that this does not."""
+
     cells: int = 3
-    """Cells between two of these, in which densities are linear."""
+    """Cells between two of these, in which densities are linear, at least."""
+
+    cells_in_all: int = 55
+    """In an interval, about."""
 
     even: float = 0.1
     """The variance of log weights at an outer point up to which they are."""
@@ -88,7 +94,7 @@ def integrals(nodes: int) -> Floats:
     system = 4 * inner + np.eye(nodes)[:-2] + np.eye(nodes)[2:]
     bends = np.zeros((nodes, nodes))  # second derivatives at the nodes, 0 at both ends
     bends[1:-1] = np.linalg.solve(system[:, 1:-1], second)
-    t = np.arange(QUADRATURE.cells + 1)[:, None, None] / QUADRATURE.cells
+    t = np.arange(cells_between(nodes) + 1)[:, None, None] / cells_between(nodes)
     begin, end = np.eye(nodes)[:-1], np.eye(nodes)[1:]
     line = begin * (t - t**2 / 2) + end * t**2 / 2
     bend = bends[:-1] * ((1 - (1 - t) ** 4) / 4 - t + t**2 / 2) + bends[1:] * (t**4 / 4 - t**2 / 2)
@@ -98,6 +104,11 @@ def integrals(nodes: int) -> Floats:
         [np.zeros((1, nodes)), (within[1:] + whole - within[-1]).swapaxes(0, 1).reshape(-1, nodes)]
     )
     return np.asarray((places - places[len(places) // 2]).T)
+
+
+def cells_between(nodes: int) -> int:
+    """Cells between two of so many nodes."""
+    return max(QUADRATURE.cells, QUADRATURE.cells_in_all // nodes)
 
 
 class Intervals(NamedTuple):
@@ -185,7 +196,7 @@ def cells(log_p: Floats) -> tuple[Floats, Floats]:
 class OneByOne(Fields):
     """A field of which no two coordinates meet, each of which is looked at in so many places."""
 
-    nodes: int = QUADRATURE.nodes[0]
+    nodes: int = QUADRATURE.nodes_of_marginal
 
     @cached_property
     def matrix(self) -> Floats:
@@ -193,7 +204,7 @@ class OneByOne(Fields):
 
     @property
     def numbers(self) -> int:
-        return QUADRATURE.cells * self.nodes * self.structure.dim
+        return cells_between(self.nodes) * self.nodes * self.structure.dim
 
     def conditionals(self, outer: Floats, intervals: Intervals) -> Conditionals:
         """The densities of all coordinates at outer points (n, d)."""
