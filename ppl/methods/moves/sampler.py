@@ -206,9 +206,13 @@ class Sampler:
         return dim <= JUMPING.most_dimensions and n * JUMPING.cost(dim) <= since
 
     def after_jumps(self, chains: Chains, own: InFunnels | None) -> Chains:
-        """Chains, in coordinates of funnels if there are any, after jumps along those of the program."""
-        u = unscaled(self.target, own.outside(chains.u)[0] if own else chains.u)
-        at, jumps = jumped(without_scale(self.target), u, self.proposals, self.metric.second, self.rng)
+        """Chains, in coordinates of funnels if there are any, after jumps along those of the program.
+
+        They begin in the image of q, outside of which the target has no density.
+        """
+        here = put_back(self.target, own.outside(chains.u)[0] if own else chains.u)
+        u, whole = unscaled(self.target, here), without_scale(self.target)
+        at, jumps = jumped(whole, u, self.proposals, self.metric.second, self.rng)
         v = self.target.to_v(at) if isinstance(self.target, Scaled) else at
         self.gradients += ceil(len(u) * JUMPING.cost(u.shape[1]))
         self.jumped_after = self.gradients

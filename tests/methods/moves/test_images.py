@@ -121,6 +121,17 @@ def test_one_image_has_all_of_the_mass_and_chains_are_put_back_into_it():
     np.testing.assert_array_equal(put_back(target, u), u)
 
 
+def test_jumps_begin_in_the_image_of_q():
+    """Where it has no density, any place with one would do, as far out as it is."""
+    target, rng = Factors(1), np.random.default_rng(3)
+    one = OneImage(target, images(target))
+    u = rng.choice([-2.0, 2.0], (128, 1)) * [1.0, 1.0, 0.0] + 0.1 * rng.normal(size=(128, 3))
+    sampler = Sampler(one, chains_at(one, u), rng)
+    for _ in range(5):
+        jumped = sampler.after_jumps(sampler.chains, None)
+        assert jumped.log_p.min() > sampler.chains.log_p.min() - 15
+
+
 @pytest.mark.parametrize("x, s, count", [(4.0, 0.5, 2), (2.0, 1.0, 2), (0.0, 1.0, 1)])
 def test_a_fit_is_spread_over_images_and_knows_the_evidence(x, s, count):
     """With one image alone the evidence would be log 2 too small."""
