@@ -178,6 +178,20 @@ def test_what_has_no_solution_has_no_density() -> None:
 
 
 @pytest.mark.rotate
+def test_rates_too_fast_for_doubles_have_no_density() -> None:
+    program = """
+    functions { vector exchange(real t, vector z, real k) { return k * [z[2] - z[1], z[1] - z[2]]'; } }
+    parameters { real<lower=0> k; }
+    transformed parameters { array[1] vector[2] z = ode_bdf(exchange, [10, 0]', 0, {1.0}, k); }
+    model { z[1, 1] ~ normal(5, 1); }
+    """
+    posterior, us = ppl.compile_model(program).condition({}), np.array([[0.0], [50.0], [-1.0], [300.0]])
+    values = compiled_target(posterior).log_densities(us)
+    assert np.isfinite(values).tolist() == [True, False, True, False]
+    assert values[::2] == pytest.approx(posterior.log_densities(us)[::2], abs=1e-6)
+
+
+@pytest.mark.rotate
 @pytest.mark.parametrize("name", ["roots", "steady", "integrals"])
 def test_slopes_are_finite_differences(name) -> None:
     *_, point, _ = CASES[name]

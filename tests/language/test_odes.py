@@ -111,5 +111,25 @@ def test_a_loop_over_subjects_solves_each():
     assert np.allclose(values, [posterior.log_density(v) for v in us], rtol=1e-12)
 
 
+@pytest.mark.parametrize("solver", ["ode_rk45", "ode_ckrk", "ode_adams", "ode_bdf"])
+def test_rates_too_fast_for_doubles_are_rejected_and_leave_the_other_draws_alone(solver):
+    program = """
+    functions { vector exchange(real t, vector z, real k) { return k * [z[2] - z[1], z[1] - z[2]]'; } }
+    parameters { real<lower=0> k; }
+    model {
+      array[1] vector[2] z = SOLVER(exchange, [10, 0]', 0, {1.0}, k);
+      z[1, 1] ~ normal(5, 1);
+    }
+    """
+    posterior = ppl.compile_model(program.replace("SOLVER", solver)).condition({})
+    us = np.array([[0.0], [50.0], [-1.0], [300.0]])
+    values, gradients = posterior.log_density_gradients(us)
+    assert np.isfinite(gradients[::2]).all() and (values[1::2] == -np.inf).all()
+    assert np.allclose(
+        values[::2], us[::2, 0] - 12.5 * np.exp(-4 * np.exp(us[::2, 0])) - np.log(2 * np.pi) / 2
+    )
+    assert np.allclose(posterior.log_densities(us), [posterior.log_density(u) for u in us], rtol=1e-12)
+
+
 def test_what_solving_costs_is_counted(lotka):
     assert lotka.width < 100 < 300 * (4 + 2) * 2 < lotka.cost

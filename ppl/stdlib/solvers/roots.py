@@ -6,6 +6,7 @@ import numpy as np
 
 from ppl.floats import Floats
 from ppl.late import optimize
+from ppl.stdlib.functions.solves import or_nan
 from ppl.stdlib.solvers.field import Field
 
 ROOT_TOLERANCE = 1e-6
@@ -50,6 +51,4 @@ def adjoints(f: Field, x: Floats, g: Floats) -> list[Any]:
 
 def solved(matrices: Floats, right: Floats) -> Floats:
     """nan where a matrix is singular: the root is not isolated there."""
-    regular = np.abs(np.linalg.det(matrices)) > 0
-    safe = np.where(regular[:, None, None], matrices, np.eye(matrices.shape[-1]))
-    return np.asarray(np.where(regular[:, None], np.linalg.solve(safe, right[..., None])[..., 0], np.nan))
+    return np.asarray(or_nan(np.linalg.solve, matrices, right[..., None])[..., 0])

@@ -15,6 +15,7 @@ from numpy.polynomial import Legendre
 
 from ppl.floats import Floats
 from ppl.late import integrate
+from ppl.stdlib.functions.solves import or_nan
 from ppl.stdlib.solvers.field import DrawNumbers, Field
 
 STABLE = 6.1
@@ -162,7 +163,7 @@ class Radau:
         end = y + width * (self.a[-1] @ k)
         estimate = width * (self.first * f + self.difference @ k)
         filter_ = np.eye(n) - self.first * width[..., None] * jacobians
-        filtered: Floats = np.linalg.solve(filter_, estimate[..., None])[..., 0].astype(float)
+        filtered: Floats = or_nan(np.linalg.solve, filter_, estimate[..., None])[..., 0].astype(float)
         error = np.where(converged, scales.norm(np, filtered, y, end), np.inf)
         return RungeKuttaStep(end, y[:, None] + width[..., None] * (self.a @ k), error)
 
@@ -172,7 +173,9 @@ class Radau:
         """The k (m, s, n) by Newton's method with one Jacobian a step, and where it has converged (m,)."""
         m, n = at.y.shape
         y, width = at.y[:, None], at.h[:, None, None]
-        inverse = np.linalg.inv(self._system(jacobians[:, None], width[..., None]))
+        inverse = or_nan(np.linalg.inv, self._system(jacobians[:, None], width[..., None]))
+        regular = np.isfinite(inverse).all(axis=(1, 2))
+        inverse[~regular] = 0.0  # the function of the program does not see nan
         times = (at.t[:, None] + at.h[:, None] * self.nodes).ravel()
         rate = field.of(np.repeat(at.draws, self.s))
         k, converged = np.repeat(f[:, None], self.s, axis=1), np.zeros(m, dtype=bool)
@@ -184,7 +187,7 @@ class Radau:
             converged |= scales.norm(np, width * change, y).max(axis=1) <= NEWTON_SLACK
             if converged.all():
                 break
-        return k, converged
+        return k, converged & regular
 
     def _system(self, jacobians: Floats, h: Floats) -> Floats:
         """I - h (a_ij J_i), (m, s n, s n), of Jacobians (m, s or 1, n, n) and h (m, 1, 1, 1)."""
@@ -196,7 +199,7 @@ class Radau:
         m, s, n, _ = jacobians.shape
         right = h[:, None, None, None] * np.einsum("i,xy->ixy", self.a[-1], np.eye(n))
         transposed = np.swapaxes(self._system(jacobians, h[:, None, None, None]), 1, 2)
-        x = np.linalg.solve(transposed, np.broadcast_to(right, (m, s, n, n)).reshape(m, s * n, n))
+        x = or_nan(np.linalg.solve, transposed, np.broadcast_to(right, (m, s, n, n)).reshape(m, s * n, n))
         return np.moveaxis(x.reshape(m, s, n, n), 3, 1)
 
 

@@ -131,6 +131,20 @@ def test_the_explicit_method_leaves_a_stiff_draw_soon() -> None:
     assert other.states[1, 0] == pytest.approx([np.exp(-5), 0.0], abs=1e-5)
 
 
+EXCHANGE = np.array([[1.0, -1.0], [-1.0, 1.0]])
+
+
+def test_a_singular_system_refuses_the_step_of_its_draw_alone() -> None:
+    """1 + h rate rounds to h rate, beside which the system of the second draw is singular."""
+    rates, start, scales = np.array([1.0, 1e22]), np.array([[2.0, 0.0], [2.0, 0.0]]), Scales(1e-9, 1e-9)
+    path = trajectory(Linear(EXCHANGE, rates), Radau(), start, np.zeros(2), np.ones((2, 1)), scales, 100)
+    assert path.complete.tolist() == [True, False]
+    assert path.states[0, 0] == pytest.approx([1 + np.exp(-2), 1 - np.exp(-2)], abs=1e-8)
+    both = Radau().adjoints(-rates[:, None, None, None] * np.tile(EXCHANGE, (2, 5, 1, 1)), np.ones(2))
+    alone = Radau().adjoints(-np.tile(EXCHANGE, (1, 5, 1, 1)), np.ones(1))
+    assert np.array_equal(both[0], alone[0]) and np.isnan(both[1]).all()
+
+
 class Jump(Linear):
     """dy/dt = -rate from the start on, but not there."""
 
