@@ -47,6 +47,12 @@ class VerdictBounds(NamedTuple):
     most_divergent: float = 0.001
     """The share of the moves that diverge, however short their steps; in good fits it is less."""
 
+    most_uneven: float = 0.3
+    """By how much more than by chance the number of rejected trajectories varies over chains, a move, to be
+    good. Of 20 posteriors it was 0.35 to 0.7 where quantiles of a scale were off by 0.2 sd or more, as the
+    chains had hardly been in its neck, and at most 0.27 elsewhere.
+    """
+
     heavy_tail: float = 0.6
     """The shape of a tail that falls off like a power beyond which draws have no mean, as far as so many can
     tell.
@@ -305,6 +311,16 @@ def divergent(v: Quality, name: CoordinateName) -> Iterator[Finding]:
         yield Finding(Level.USABLE, why, OTHER_FORM)
 
 
+def stuck_again_and_again(v: Quality, name: CoordinateName) -> Iterator[Finding]:
+    """Beside a region that is too narrow for the steps a chain is rejected move after move."""
+    if v.made is DrawSource.MOVED and v.moved and v.moved.unevenness > VERDICT.most_uneven:
+        why = (
+            "some chains were rejected move after move: part of the posterior is too narrow for the steps of "
+            "the others and may be undersampled"
+        )
+        yield Finding(Level.USABLE, why, OTHER_FORM)
+
+
 def heavy_tails(v: Quality, name: CoordinateName) -> Iterator[Finding]:
     if heavy := [int(k) for k in np.argsort(-v.tails, kind="stable") if v.tails[k] > VERDICT.heavy_tail]:
         tails = f"the tails of {named(heavy, name)} are so heavy"
@@ -420,6 +436,7 @@ RULES = (
     slow_moves,
     far_before,
     divergent,  # as some do between modes, whose scales are not those of all draws
+    stuck_again_and_again,
     heavy_tails,
     uncertain_sds,
     uncertain_elbo,

@@ -122,6 +122,7 @@ class Moved:
 
     They are those of the last stages, of `moves` moves together. `mixing` compares the last with the others.
     `divergent` is the share of the trajectories of the last stage that diverged with a shorter step too,
+    `unevenness` by how much more than by chance the number of its rejected ones varies over chains, a move,
     `gradients` how many gradients were evaluated, `earlier_gradients` how many of them before the last stage,
     `total_moves` how many trajectories each chain made. Chains that are not done have a `bound`, the
     gradients that they may take. They ended `adapted`, in coordinates of `funnels` if there are any.
@@ -132,6 +133,7 @@ class Moved:
     chain: NDArray[np.intp]
     mixing: Mixing
     divergent: float = 0.0
+    unevenness: float = 0.0
     gradients: int = 0
     earlier_gradients: int = 0
     moves: int = 0
@@ -325,7 +327,7 @@ def until_stationary(
             enough = chains.stationary and worth >= least
             if enough and not enough_after:
                 enough_after = sampler.moves
-                narrow = written and uneven(sampler.rejected, moves) > MOVES.most_uneven and not starts_right
+                narrow = written and chains.unevenness > MOVES.most_uneven and not starts_right
                 fewest_moves = MOVES.moves_into_narrow if narrow else 0
                 left = fewest_moves - sampler.moves
                 if left > 0 and not over and (count := chains_for(chains, least, left)) < chains.chains:
@@ -354,14 +356,6 @@ def is_in_vain(moved: Moved, step: float, effective: float, most: int) -> bool:
     moves = moved.moves * least / max(moved.mixing.fewest_effective, 1.0)
     gradients = moves * moved.gradients / moved.total_moves
     return moved.total_moves >= MOVES.many_moves and gradients > MOVES.in_vain * most
-
-
-def uneven(rejected: Floats, moves: int) -> float:
-    """The variance over chains of how many of so many moves were rejected, given the share of each (chains,),
-    less that of rejections by chance, a move.
-    """
-    share = rejected.mean()
-    return float(moves * rejected.var() - share * (1 - share))
 
 
 def chains_for(moved: Moved, effective: float, moves: int) -> int:
@@ -400,6 +394,7 @@ def _moved(before: MoveStage, after: MoveStage, sampler: Sampler, centres: Float
         mixing=compare(before, after),
         chains=chains,
         divergent=sampler.divergent,
+        unevenness=sampler.unevenness,
         gradients=sampler.gradients,
         earlier_gradients=spent,
         moves=len(u) // chains,

@@ -96,7 +96,8 @@ class ChainPositions(NamedTuple):
 
 CARRIED = (
     *("chains", "step", "funnels", "necks", "looked", "metric", "known", "recent"),
-    *("rejected", "divergent", "gradients", "moves", "straight_moves", "proposals", "jumped_after"),
+    *("rejected", "divergent", "unevenness", "gradients", "moves", "straight_moves"),
+    *("proposals", "jumped_after"),
 )
 """What a sampler carries from stage to stage, beside its generator."""
 
@@ -117,7 +118,9 @@ class Sampler:
     `known` factors, of the last stage that was long enough, the next metric is shrunk. It
     `looked` for their `necks` after so many gradients. Of the trajectories of the last stage the share
     `rejected` (chains,) of each chain were as good as sure to be, and the share `divergent` of all diverged
-    with a shorter step too. `last` is the last move. Chains `jumped_after` so many gradients, by `proposals`.
+    with a shorter step too; `unevenness` is by how much more than by chance the number of rejected ones
+    varies over chains, a move. `last` is the last move. Chains `jumped_after` so many gradients, by
+    `proposals`.
     """
 
     target: Target
@@ -136,6 +139,7 @@ class Sampler:
     last: Move = field(init=False)
     rejected: Floats = field(default_factory=lambda: np.zeros(0))
     divergent: float = 0.0
+    unevenness: float = 0.0
     gradients: int = 0
     moves: int = 0
     straight_moves: int = 0
@@ -188,6 +192,7 @@ class Sampler:
                 at, change = own.outside(chains.u) if own else (chains.u, 0.0)
                 u.append(at)
                 log_p.append(chains.log_p - change)
+        self.unevenness = uneven(self.rejected, moves)
         self.moves += moves
         self.straight_moves += moves if own and self.necks else 0
         positions = ChainPositions(put_back(self.target, np.array(u)), np.array(log_p))
@@ -262,3 +267,11 @@ class Sampler:
                 self.necks = necks
             self.gradients += spent
             self.looked = self.gradients
+
+
+def uneven(rejected: Floats, moves: int) -> float:
+    """The variance over chains of how many of so many moves were rejected, given the share of each (chains,),
+    less that of rejections by chance, a move.
+    """
+    share = rejected.mean()
+    return float(moves * rejected.var() - share * (1 - share))

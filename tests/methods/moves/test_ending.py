@@ -17,12 +17,11 @@ from ppl.methods.moves.ending import (
     is_in_vain,
     most_gradients,
     moved,
-    uneven,
     until_stationary,
 )
 from ppl.methods.moves.jumps import JUMPING
 from ppl.methods.moves.mixing import Mixing, MoveStage, compare, drift_from
-from ppl.methods.moves.sampler import Sampler
+from ppl.methods.moves.sampler import Sampler, uneven
 from ppl.methods.moves.trajectories import chains_at
 
 
