@@ -10,9 +10,10 @@ from ppl.kernel.advi.outcome import Ending, Outcome
 from ppl.kernel.advi.target import Target
 from ppl.methods.correct.draw_source import DrawSource
 from ppl.methods.diagnose.level import Level
+from ppl.methods.diagnose.psis import psis
 from ppl.methods.initialise.starting import Start
 from ppl.methods.recipes import fit
-from ppl.methods.refine.gaussian_at_start import LOCAL, better, gaussian_at_start
+from ppl.methods.refine.gaussian_at_start import LOCAL, WEIGHING, better, gaussian_at_start, weighed
 from ppl.methods.refine.refinement import Refined
 from ppl.methods.run.settings import Settings
 
@@ -46,9 +47,9 @@ def started(target, metric=None, **settings):
     return start, gaussian_at_start(target, start, Settings(**settings), np.random.default_rng(1))
 
 
-def mean_field(sd):
+def mean_field(sd, mean=0.0):
     family = MeanField(DIM)
-    params = family.push_forward(family.start(np.zeros(DIM)), np.zeros(DIM), np.full(DIM, sd))
+    params = family.push_forward(family.start(np.zeros(DIM)), np.full(DIM, mean), np.full(DIM, sd))
     return Refined(family, params, Outcome(Ending.CONVERGED, "so it seemed"))
 
 
@@ -70,6 +71,18 @@ def test_it_is_q_where_its_draws_are_worth_more():
     assert isinstance(q.family, FullRank) and q.notes == (LOCAL,) and q.outcome is narrow.outcome
     assert better(target, wide, at_start, np.random.default_rng(2)) is wide
     assert better(target, narrow, None, np.random.default_rng(2)) is narrow
+
+
+def test_where_draws_of_neither_are_worth_some_elbos_tell():
+    """One draw of a thousand has all of the weight, of whichever q it is."""
+    target, rng = Tailed(), np.random.default_rng(2)
+    _, at_start = started(target, np.eye(DIM))
+    one, far = psis(np.linspace(0, 1e5, 1000)), mean_field(1.0, mean=20.0)
+    weights, elbo = weighed(target, far, rng)
+    assert weights.ess < WEIGHING.fewest_effective
+    for other, family in ((elbo + 5, FullRank), (elbo - 5, MeanField)):
+        worthless = at_start._replace(weights=one, elbo=other)
+        assert isinstance(better(target, far, worthless, rng).family, family)
 
 
 def test_it_has_the_correlations_of_the_start():

@@ -40,6 +40,9 @@ class WeighingLimits(NamedTuple):
     enough_share: float = 0.9
     """The share of its draws that q must be worth for nothing else to be tried."""
 
+    fewest_effective: float = 10.0
+    """The draws that one q of two must be worth for these to tell which is better, not their ELBOs."""
+
 
 WEIGHING = WeighingLimits()
 LOCAL = "Mean-field does not fit: the approximation is the Gaussian with the curvature where the fit began."
@@ -47,10 +50,11 @@ FITS = "the Laplace approximation fits (k-hat {:.2f}), so no other family was tr
 
 
 class AtStart(NamedTuple):
-    """The Gaussian at the start, the weights of its draws, and whether no other q is tried."""
+    """The Gaussian at the start, the weights of its draws, its ELBO, and whether no other q is tried."""
 
     q: Refined
     weights: Psis
+    elbo: float
     ends: bool
 
 
@@ -69,26 +73,29 @@ def gaussian_at_start(
     params = family.push_forward(family.start(np.zeros(target.dim)), start.target.centre, factor)
     q = Refined(family, params, Outcome(Ending.COMPLETED, ""), at_maximum=True)
     try:
-        weights = weighed(target, q, rng)
+        weights, elbo = weighed(target, q, rng)
     except InferenceError:
         return None
     except KeyboardInterrupt:
-        return AtStart(unrefined(start, start.params, interrupted("at the start")), psis(np.zeros(1)), True)
+        stopped = unrefined(start, start.params, interrupted("at the start"))
+        return AtStart(stopped, psis(np.zeros(1)), -np.inf, True)
     fits = weights.khat < GOOD_KHAT and weights.ess >= WEIGHING.enough_share * len(weights.log_weights)
     light = will_move(target, settings) and weights.reliable and is_light(weights)
     outcome = Outcome(Ending.CONVERGED, FITS.format(weights.khat))
-    return AtStart(replace(q, outcome=outcome, fits=fits), weights, fits or light)
+    return AtStart(replace(q, outcome=outcome, fits=fits), weights, elbo, fits or light)
 
 
 def better(target: Target, refined: Refined, at_start: AtStart | None, rng: np.random.Generator) -> Refined:
     """The q that was found or, where its weights have no variance and draws of it are worth less, that at the
-    start.
+    start. Where draws of neither are worth some, that with the better ELBO: chains begin there.
     """
     if at_start is None or refined.outcome.ending is Ending.INTERRUPTED:
         return refined
     try:
-        weights = weighed(target, refined, rng)
-        if weights.khat < GOOD_KHAT or weights.ess >= at_start.weights.ess:
+        weights, elbo = weighed(target, refined, rng)
+        tells = max(weights.ess, at_start.weights.ess) >= WEIGHING.fewest_effective
+        is_better = weights.ess >= at_start.weights.ess if tells else elbo >= at_start.elbo
+        if weights.khat < GOOD_KHAT or is_better:
             return refined
     except InferenceError as error:
         return replace(refined, notes=(*refined.notes, f"Its draws were not weighed: {error}"))
@@ -97,9 +104,10 @@ def better(target: Target, refined: Refined, at_start: AtStart | None, rng: np.r
     return replace(at_start.q, outcome=refined.outcome, notes=(*refined.notes, LOCAL))
 
 
-def weighed(target: Target, q: Refined, rng: np.random.Generator) -> Psis:
-    """The weights of draws of a q. Raises InferenceError where these have no density."""
+def weighed(target: Target, q: Refined, rng: np.random.Generator) -> tuple[Psis, float]:
+    """The weights of draws of a q, and their ELBO. Raises InferenceError where these have no density."""
     affordable = min(WEIGHING.draws, max(WEIGHING.fewest_draws, WEIGHING.work // target.width))
     n = draws_within(affordable, target.dim, WEIGHING.fewest_draws)
     u, log_p, _ = points_with_density(target, q.family, q.params, n, rng)
-    return psis(log_p - by_rows(partial(q.family.log_density, q.params), u))
+    log_ratios = log_p - by_rows(partial(q.family.log_density, q.params), u)
+    return psis(log_ratios), float(log_ratios.mean())
