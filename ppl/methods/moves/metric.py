@@ -38,6 +38,9 @@ class WideDirectionLimits(NamedTuple):
     clear_of_noise: float = 1.5
     """The variance along one beside the largest that noise has."""
 
+    most_numbers: int = 2**20
+    """Numbers in the points that they are found by, lest that takes longer than moves."""
+
 
 WIDE_DIRECTIONS = WideDirectionLimits()
 
@@ -144,8 +147,9 @@ def metric_of(u: Floats) -> Floats:
 
 def directions_of(u: Floats, scales: Floats) -> Directions | None:
     """Those in which points u (n, dim), of sds `scales` (dim,), are clearly wider, if there are any."""
+    u = u[:: -(-u.size // WIDE_DIRECTIONS.most_numbers)]
     n, dim = u.shape
-    k, ratio = min(WIDE_DIRECTIONS.most, n - 1, dim), dim / n
+    k, ratio = min(WIDE_DIRECTIONS.most, n), dim / n
     z = (u - u.mean(axis=0)) / scales
     axes = z[:: max(1, n // k)][:k].T
     for _ in range(WIDE_DIRECTIONS.steps):
