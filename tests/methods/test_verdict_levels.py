@@ -40,12 +40,12 @@ from ppl.methods.diagnose.verdict_rules import (
     not_stationary,
     nothing_to_tell,
     other_modes,
+    rejected_again_and_again,
     rounded_to_bounds,
     runs_disagree,
     slow_moves,
     starts_disagree,
     still_rising,
-    stuck_again_and_again,
     symmetric_modes,
     uncertain_elbo,
     uncertain_sds,
@@ -100,12 +100,22 @@ def resampled(**known):
     return {"made": DrawSource.RESAMPLED, **known}
 
 
-def moved(khat=5.0, drift=(), apart=(), effective=(), divergent=0.0, uneven=0.0, bound=0, **known):
+def moved(
+    khat=5.0,
+    drift=(),
+    apart=(),
+    effective=(),
+    drift_of_log_p=0.0,
+    divergent=0.0,
+    uneven=0.0,
+    bound=0,
+    **known,
+):
     """Draws of 128 chains that began at a q which says little of the posterior."""
-    mixing = Mixing(five(*drift), five(*apart), five(*effective, rest=1000.0), known.pop("of_log_p", 0.0))
+    mixing = Mixing(five(*drift), five(*apart), five(*effective, rest=1000.0), drift_of_log_p)
     counts = {"chains": 128, "gradients": 50_000, "moves": 50, "total_moves": 90, "bound": bound}
-    found = Moved(np.zeros((1, 5)), np.zeros(1), np.zeros(1, dtype=int), mixing, divergent, uneven, **counts)
-    return {"made": DrawSource.MOVED, "moved": found, "khat": khat, **known}
+    chains = Moved(np.zeros((1, 5)), np.zeros(1), np.zeros(1, dtype=int), mixing, divergent, uneven, **counts)
+    return {"made": DrawSource.MOVED, "moved": chains, "khat": khat, **known}
 
 
 def mode(share=0.3, symmetric=False, offset=(5.0,)):
@@ -215,13 +225,13 @@ LEVELS = [
     (moved(divergent=0.001), GOOD),
     (moved(divergent=0.0011), USABLE, divergent),
     (moved(uneven=0.3), GOOD),
-    (moved(uneven=0.31), USABLE, stuck_again_and_again),
+    (moved(uneven=0.31), USABLE, rejected_again_and_again),
     ({**moved(uneven=0.5), **resampled(khat=0.3)}, GOOD),
     (moved(drift=(0.0, 0.0299)), GOOD),
     (moved(drift=(0.0, 0.03)), USABLE, not_stationary),
     (moved(drift=(0.1,)), USABLE, not_stationary),
     (moved(drift=(0.101,)), POOR, not_stationary),
-    (moved(of_log_p=0.03), USABLE, not_stationary),
+    (moved(drift_of_log_p=0.03), USABLE, not_stationary),
     (moved(apart=(0.0, 0.0299)), GOOD),
     (moved(apart=(0.0, 0.03)), USABLE, starts_disagree),
     (moved(apart=(0.101,)), POOR, starts_disagree),
@@ -503,7 +513,7 @@ SENTENCES = [
         f"they were moved; most affected: tau. {PROGRAM}",
     ),
     (
-        moved(of_log_p=0.2),
+        moved(drift_of_log_p=0.2),
         "poor: the draws are not stationary: a mean, an sd or a quantile still changed by 0.2 sd while they "
         f"were moved. {PROGRAM}",
     ),

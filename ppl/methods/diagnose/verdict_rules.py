@@ -311,7 +311,7 @@ def divergent(v: Quality, name: CoordinateName) -> Iterator[Finding]:
         yield Finding(Level.USABLE, why, OTHER_FORM)
 
 
-def stuck_again_and_again(v: Quality, name: CoordinateName) -> Iterator[Finding]:
+def rejected_again_and_again(v: Quality, name: CoordinateName) -> Iterator[Finding]:
     """Beside a region that is too narrow for the steps a chain is rejected move after move."""
     if v.made is DrawSource.MOVED and v.moved and v.moved.unevenness > VERDICT.most_uneven:
         why = (
@@ -436,7 +436,7 @@ RULES = (
     slow_moves,
     far_before,
     divergent,  # as some do between modes, whose scales are not those of all draws
-    stuck_again_and_again,
+    rejected_again_and_again,
     heavy_tails,
     uncertain_sds,
     uncertain_elbo,

@@ -74,6 +74,21 @@ Factor = Floats | Directions
 """A lower-triangular matrix (dim, dim), its diagonal (dim,), or sds and directions."""
 
 
+def product(factor: Factor, x: Floats) -> Floats:
+    """The factor times each row of x (n, dim)."""
+    return factor.times(x) if isinstance(factor, Directions) else times(factor, x)
+
+
+def transposed_product(factor: Factor, x: Floats) -> Floats:
+    """Its transpose times each row of x (n, dim)."""
+    return factor.transposed_times(x) if isinstance(factor, Directions) else transposed_times(factor, x)
+
+
+def variances_of(factor: Factor) -> Floats:
+    """The diagonal (dim,) of the factor times its transpose."""
+    return factor.variances if isinstance(factor, Directions) else (dense(factor) ** 2).sum(axis=1)
+
+
 class Metric(NamedTuple):
     """The factors in which chains of either fold move; the second begins at chain `second`."""
 
@@ -86,34 +101,21 @@ class Metric(NamedTuple):
 
     def velocity(self, momentum: Floats) -> Floats:
         """That of chains with a momentum (n, dim), which is standard normal."""
-
-        def product(factor: Factor, x: Floats) -> Floats:
-            return factor.times(x) if isinstance(factor, Directions) else times(factor, x)
-
         return self._of_each(product, momentum)
 
     def force(self, slope: Floats) -> Floats:
         """The change of the momentum where the log density has that slope (n, dim)."""
-
-        def product(factor: Factor, x: Floats) -> Floats:
-            if isinstance(factor, Directions):
-                return factor.transposed_times(x)
-            return transposed_times(factor, x)
-
-        return self._of_each(product, slope)
+        return self._of_each(transposed_product, slope)
 
     @property
     def variances(self) -> Floats:
         """The variances (dim,) that it takes coordinates to have, on average of both factors."""
-        each = (
-            f.variances if isinstance(f, Directions) else (dense(f) ** 2).sum(axis=1) for f in self.factors
-        )
-        return np.mean(list(each), axis=0)
+        return np.mean([variances_of(factor) for factor in self.factors], axis=0)
 
-    def _of_each(self, product: Callable[[Factor, Floats], Floats], x: Floats) -> Floats:
+    def _of_each(self, map_: Callable[[Factor, Floats], Floats], x: Floats) -> Floats:
         products = np.empty_like(x)
         for factor, own in zip(self.factors, folds(self.second), strict=True):
-            products[own] = product(factor, x[own])
+            products[own] = map_(factor, x[own])
         return products
 
 

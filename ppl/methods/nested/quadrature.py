@@ -94,7 +94,8 @@ def integrals(nodes: int) -> Floats:
     system = 4 * inner + np.eye(nodes)[:-2] + np.eye(nodes)[2:]
     bends = np.zeros((nodes, nodes))  # second derivatives at the nodes, 0 at both ends
     bends[1:-1] = np.linalg.solve(system[:, 1:-1], second)
-    t = np.arange(cells_between(nodes) + 1)[:, None, None] / cells_between(nodes)
+    count = cells_between(nodes)
+    t = np.arange(count + 1)[:, None, None] / count
     begin, end = np.eye(nodes)[:-1], np.eye(nodes)[1:]
     line = begin * (t - t**2 / 2) + end * t**2 / 2
     bend = bends[:-1] * ((1 - (1 - t) ** 4) / 4 - t + t**2 / 2) + bends[1:] * (t**4 / 4 - t**2 / 2)
