@@ -11,9 +11,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from functools import cached_property
 from hashlib import sha256
-from itertools import count
 from pathlib import Path
-from secrets import token_bytes
+from secrets import randbelow, token_bytes
 
 from ppl.files import own_cache
 from ppl.records import dataclass
@@ -25,12 +24,10 @@ MOST_CACHED_BYTES = 1 << 26
 LARGEST_ENTRY = 1 << 23
 """Bytes of an entry; a larger one is not stored."""
 WRITES_A_TRIM = 64
-"""Entries that a process writes from one look at the size of them all to the next, the first among them."""
+"""Entries that are written between two looks at the size of them all, on average."""
 NAME_LETTERS = 32
 """Letters of the digest that names an entry."""
 KEY_NAME = "key"
-
-writes = count()
 
 
 @dataclass(frozen=True)
@@ -82,7 +79,7 @@ class StoredParts:
             return
         with suppress(OSError):
             put(path, self._mac(path, held) + b"\n" + held)
-            if next(writes) % WRITES_A_TRIM == 0:
+            if not randbelow(WRITES_A_TRIM):  # looking at thousands takes as long as compiling a program
                 trim(path.parent, MOST_CACHED_BYTES)
 
     def _path(self, part: str) -> Path | None:
@@ -161,7 +158,8 @@ def entries() -> Iterator[Entry]:
     """All entries of the cache, whether or not they verify."""
     if (path := folder()) is None:
         return
-    for size, time, file in _files(path):
+    for size, time, name in _files(path):
+        file = Path(name)
         _, title, *_ = *(regular(file) or b"").split(b"\n", 2), b""
         yield Entry(file, title.decode("utf-8", "replace"), time, size)
 
@@ -179,17 +177,17 @@ def trim(path: Path, most: int) -> None:
     if total <= most:
         return
     for _, size, file in files:
-        file.unlink(missing_ok=True)
+        Path(file).unlink(missing_ok=True)
         total -= size
         if total <= most * 3 // 4:
             return
 
 
-def _files(folder: Path) -> Iterator[tuple[int, float, Path]]:
+def _files(folder: Path) -> Iterator[tuple[int, float, str]]:
     """Size, time and path of the entries in a folder; those that are removed meanwhile are left out."""
     with os.scandir(folder) as listed:
         for item in listed:
             with suppress(FileNotFoundError):
                 status = item.stat(follow_symlinks=False)
                 if stat.S_ISREG(status.st_mode) and item.name != KEY_NAME:
-                    yield status.st_size, status.st_mtime, Path(item.path)
+                    yield status.st_size, status.st_mtime, item.path

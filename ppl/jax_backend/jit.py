@@ -11,6 +11,8 @@ import jax
 from ppl.errors import InferenceError
 from ppl.files import own_cache, writable
 
+THREADS = "PJRT_NPROC"
+"""The environment variable of jaxlib with how many threads share the work on one array."""
 MIN_COMPILE_TIME = "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"
 LEAST_COMPILE_SECONDS = 0.05
 """Seconds that code must have taken to compile to be kept. JAX's own is 1, which no small program takes."""
@@ -28,11 +30,15 @@ def device_of(platform: str) -> Any:
         raise InferenceError(f'device = "{platform}": JAX finds none on this machine. {error}') from None
 
 
-def make_ready() -> None:
+def make_ready(shares_arrays: bool = False) -> None:
     """Settings of JAX's, to be made before it is used: its cache is the user's, unless it was told otherwise.
 
-    An evaluation of a small program takes a third of the time where no other thread is asked to run it.
+    An evaluation of a small program takes a third of the time where no other thread is asked to run it, and
+    half the processor where none is asked to share its arrays, unless it `shares_arrays` that are large. How
+    many threads do is settled for the process when JAX is first used, unless the environment says it.
     """
+    if not shares_arrays:
+        os.environ.setdefault(THREADS, "1")
     jax.config.update("jax_cpu_enable_async_dispatch", False)
     if jax.config.jax_compilation_cache_dir is None and (folder := writable(own_cache())):
         jax.config.update("jax_compilation_cache_dir", str(folder / "jax"))

@@ -28,19 +28,15 @@ UNTRACEABLE = (NotTraceable, PPLError, IndexError, TypeError, ValueError, Attrib
 BatchSizes = tuple[tuple[int, int], ...]
 """Numbers of points to evaluate together, the best first, and how large an array for all of them may be.
 
-Other numbers of points are cut and filled up to it.  From some 2^14 numbers on a point takes as long in any
+Other numbers of points are cut and filled up to it.  From some 2^12 numbers on a point takes as long in any
 batch, and a few points, as where some of many trajectories are tried again, fill up less of a small one.
 Beyond 2^18 arrays leave the cache; a few points still share one reading of a matrix.  Beyond 2^21 they are
 evaluated one by one, to spare memory.
 """
-GRADIENT_BATCHES: BatchSizes = ((64, 2**14), (32, 2**16), (8, 2**18), (4, 2**21), (2, 2**21))
-"""Points in a batch of gradients, and the numbers that the largest array of one may have."""
+CPU_BATCHES: BatchSizes = ((64, 2**15), (8, 2**18), (4, 2**21), (2, 2**21))
+"""Points in a batch on a CPU, and the numbers that the largest arrays of all of them may have."""
 GPU_BATCHES: BatchSizes = ((64, 2**18), (16, 2**20), (4, 2**21), (2, 2**21))
 """The same on a GPU, where each batch waits for the device."""
-VALUE_BATCHES: BatchSizes = ((100, 2**18), (50, 2**20), (16, 2**20), (4, 2**21), (2, 2**21))
-"""The same of values. An ELBO is of 100 draws where nothing else is asked for, so that none of them is to
-fill up.
-"""
 
 
 class TargetLimits(NamedTuple):
@@ -58,13 +54,14 @@ class TargetLimits(NamedTuple):
     """How often a compiled solver is done in the time of one in NumPy, for which the work is counted."""
 
     concurrent_width: int = 2**17
-    """Numbers that the largest array of an evaluation must have for its steps to be run beside each other."""
+    """Numbers that the largest array of an evaluation must have for its steps to be run beside each other,
+    and for threads to share it."""
 
     small_width: int = 2**12
     """Numbers in the largest array of a program that is compiled quickly, values not apart from gradients."""
 
-    threaded_work: int = 2**17
-    """Numbers that batches work through from which on threads share them: a millisecond or so."""
+    threaded_work: int = 2**20
+    """Numbers that batches work through from which on threads share them: ten milliseconds or so."""
 
 
 COMPILED = TargetLimits()
@@ -107,39 +104,36 @@ class CompiledTarget(OfPosterior):
         return self.part_width or self.width
 
     @property
-    def gradient_batches(self) -> BatchSizes:
-        """How many gradients the device evaluates at once."""
-        return GPU_BATCHES if getattr(self.device, "platform", "cpu") == "gpu" else GRADIENT_BATCHES
+    def batches(self) -> BatchSizes:
+        """How many points the device evaluates at once."""
+        return GPU_BATCHES if getattr(self.device, "platform", "cpu") == "gpu" else CPU_BATCHES
 
     def log_density(self, u: Floats) -> float:
         return self.log_density_gradient(u)[0]
 
     def log_density_gradient(self, u: Floats) -> tuple[float, Floats]:
-        joint = self._call(self.density.gradient, u)
+        joint = self._in_turn(self.density.gradient, [u])[0]
         return float(joint[0]), joint[1:]
 
     def log_densities(self, us: Floats) -> Floats:
         """The log density at each row of `us`, (n, dim) -> (n,)."""
         if self.quick or len(us) == 1:
             return self.log_density_gradients(us)[0]
-        return self._at_each(self.density.values, us, VALUE_BATCHES)
+        return self._at_each(self.density.values, us)
 
     def log_density_gradients(self, us: Floats) -> tuple[Floats, Floats]:
         """Log density (n,) and gradient (n, dim) at each row of `us`."""
         if len(us) == 1:  # a batch would be filled up with it
             value, gradient = self.log_density_gradient(us[0])
             return np.array([value]), gradient[None]
-        joint = self._at_each(self.density.gradients, us, self.gradient_batches).reshape(
-            len(us), 1 + self.dim
-        )
+        joint = self._at_each(self.density.gradients, us).reshape(len(us), 1 + self.dim)
         return joint[:, 0], joint[:, 1:]
 
     def gradients_alone(self, us: Floats) -> Floats:
         """The gradient (n, dim) alone at each row of `us`; of small programs it hardly pays to compile it."""
         if is_small(self.width) or len(us) == 1:
             return self.log_density_gradients(us)[1]
-        gradients = self._at_each(self.density.gradients_alone, us, self.gradient_batches)
-        return gradients.reshape(len(us), self.dim)
+        return self._at_each(self.density.gradients_alone, us).reshape(len(us), self.dim)
 
     def fused_steps(
         self,
@@ -157,7 +151,7 @@ class CompiledTarget(OfPosterior):
         if self.quick and hardly_pays:
             return None
         eta = getattr(algorithm.step_rule, "eta", None)
-        parts = FusedParts.of(algorithm, max(1, GRADIENT_BATCHES[-1][1] // self.width_at_once))
+        parts = FusedParts.of(algorithm, max(1, CPU_BATCHES[-1][1] // self.width_at_once))
         with jax.enable_x64(True), jax.default_device(self.device):
             arguments = self.arguments if rows is None else self.density.on_rows(self.arguments, rows)
             call = partial(self.density.iterate, parts, self.shape, self.jacobian, arguments, place)
@@ -167,12 +161,12 @@ class CompiledTarget(OfPosterior):
         ahead = jax.tree_util.tree_map(lambda x: x if x.ndim else x.item(), state)
         return run._replace(**ahead._asdict())
 
-    def _at_each(self, function: Any, us: Floats, sizes: BatchSizes) -> Floats:
+    def _at_each(self, function: Any, us: Floats) -> Floats:
         """The values for each row, in batches of the first size that may be, or of one.
 
         The last batch is filled up by its first point.
         """
-        size = next((size for size, most in sizes if size * self.width_at_once <= most), 1)
+        size = next((size for size, most in self.batches if size * self.width_at_once <= most), 1)
         parts = [us[k : k + size] for k in range(0, len(us), size)]
         if parts and len(parts[-1]) < size:
             missing = size - len(parts[-1])
@@ -196,11 +190,9 @@ class CompiledTarget(OfPosterior):
             return sum(beside, first + self._in_turn(function, own))
 
     def _in_turn(self, function: Any, parts: list[Floats]) -> list[Floats]:
-        return [self._call(function, part) for part in parts]
-
-    def _call(self, function: Any, u: Floats) -> Floats:
         with jax.enable_x64(True), jax.default_device(self.device):
-            return np.array(function(self.shape, self.jacobian, self.arguments, np.asarray(u, dtype=float)))
+            call = partial(function, self.shape, self.jacobian, self.arguments)
+            return [np.array(call(np.asarray(part, dtype=float))) for part in parts]
 
 
 def compiled_target(

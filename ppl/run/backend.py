@@ -43,17 +43,17 @@ class JaxPays:
     matrix: int = 1_000_000
     """Numbers in a matrix of data, which JAX reads once for a batch of points."""
 
-    width: int = 15_000
+    width: int = 10_000
     """Rows, where no field is integrated out. Default fits of 30,000 rows by autograd and JAX took 9.2 and
     4.2 s of CPU for a Weibull regression, 9.4 and 6.7 for a mixture of two normals, 3.5 and 3.0 for a
     regression with Student's t; by a field, with 50 groups, 3.7 and 6.3 for Poisson effects, 3.9 and 7.9 for
-    binary ones, 7.9 and 21.6 for negative binomial ones. Where draws are moved `moved_work` counts.
+    binary ones, 7.9 and 21.6 for negative binomial ones. Where a field was looked for `work` counts.
     """
 
-    moved_work: int = 2**26
-    """Numbers that moves have worked through, and are not done, when JAX repays its two seconds of compiling:
-    autograd takes about as long for so many, 35 ns each (a mixture of two normals of 2,000 rows, GARCH(1,1)
-    of 400 times), and JAX a half to a fifth of that.
+    work: int = 2**25
+    """Numbers that a fit has worked through, and is not done, when JAX repays the second or so that it takes
+    to import and to compile: autograd takes about as long for so many, 35 ns each (a mixture of two normals
+    of 2,000 rows, GARCH(1,1) of 400 times), and JAX a third to a tenth of that.
     """
 
     numbers_a_step: int = 20
@@ -79,8 +79,8 @@ JAX_PAYS = JaxPays()
 
 
 def on_backend(target: PosteriorTarget, settings: Settings) -> Target:
-    """The target as the backend that `settings` names computes it; "auto" takes JAX where it `jax_pays`, if
-    that is for its size alone after a field was looked for.
+    """The target as the backend that `settings` names computes it; "auto" takes JAX where it `jax_pays`; if
+    that is for its size alone, after a field was looked for.
 
     Raises:
         InferenceError: JAX is asked for by name, and is not there, or cannot run the program.
@@ -89,11 +89,11 @@ def on_backend(target: PosteriorTarget, settings: Settings) -> Target:
     if settings.backend == "jax" and problem.is_updated:
         raise InferenceError('An updated fit is computed by autograd: omit backend = "jax".')
     auto = settings.backend == "auto"
-    pays = auto and jax_pays(problem, settings) and has_room(numbers_of(problem.extent, settings))
     by_field = integrates_fields(settings) and not jax_pays_at_any_size(problem, settings)
-    if settings.backend == "jax" or (pays and not by_field):
+    pays = auto and not by_field and jax_pays(problem, settings)
+    if settings.backend == "jax" or (pays and has_room(numbers_of(problem.extent, settings))):
         return by_jax(target, settings)
-    return replace(target, faster=partial(after, target, settings, pays)) if auto else target
+    return replace(target, faster=partial(after, target, settings)) if auto else target
 
 
 def by_jax(target: PosteriorTarget, settings: Settings) -> Target:
@@ -118,23 +118,24 @@ def by_both(target: PosteriorTarget, compiled: Target) -> Target:
 
 def jax_target(target: PosteriorTarget, settings: Settings) -> Target:
     """The target by JAX; NotTraceable where that cannot run the program."""
-    traits, device = target.posterior.model.traits, ready(settings)
+    large = target.posterior.width >= compiled.COMPILED.concurrent_width
+    traits, device = target.posterior.model.traits, ready(settings, large)
     quick = (settings.quick_jit or traits.solves_equations) and settings.device == "cpu"
     key = target.jacobian, device, quick
     shared: Any = cached(target.posterior, key, lambda: compiled.compiled_target(target.posterior, *key))
     return replace(shared, cores=cores_of(settings.cores))
 
 
-def after(target: PosteriorTarget, settings: Settings, large: bool, points: int) -> Target | None:
-    """The target by JAX if, after so many points, more are computed first by it, its compilation included.
+def after(target: PosteriorTarget, settings: Settings, points: int) -> Target | None:
+    """The target by JAX if so many points, or more after as many, are computed first by it, its compilation
+    included.
 
     How much memory is free is read only then: it takes a tenth of a small fit.
     """
     problem = target.posterior.problem
     pays = points >= points_that_pay(problem, target.width) and is_soon_compiled(problem)
-    if large or (pays and is_possible(problem) and has_room(numbers_of(problem.extent, settings))):
-        return by_jax(target, settings)
-    return None
+    room = pays and is_possible(problem) and has_room(numbers_of(problem.extent, settings))
+    return by_jax(target, settings) if room else None
 
 
 def rows_on_backend(posterior: LogDensity, settings: Settings) -> Target:
@@ -176,11 +177,11 @@ def cached(posterior: LogDensity, key: Hashable, make: Callable[[], Any]) -> Tar
     return posterior.targets[key]
 
 
-def ready(settings: Settings) -> Any:
+def ready(settings: Settings, shares_arrays: bool = True) -> Any:
     """The device that JAX is to use; InferenceError where there is none, or no JAX."""
     if find_spec("jax") is None:
         raise MissingPackage('backend = "jax"', "JAX", *requirements("jax"))
-    jit.make_ready()
+    jit.make_ready(shares_arrays)
     return jit.device_of(settings.device)
 
 
@@ -248,9 +249,9 @@ def jax_pays_at_any_size(problem: Problem, settings: Settings) -> bool:
 
 
 def points_that_pay(problem: Problem, width: int) -> int:
-    """After how many points moves that are not done would be done first by JAX, its compilation included.
+    """After how many points a fit that is not done would be done first by JAX, its compilation included.
 
     Each works through as many numbers as the `width` of the target says.
     """
     numbers = width + problem.recurrence_calls + JAX_PAYS.numbers_a_step * problem.loop_steps
-    return JAX_PAYS.moved_work // numbers
+    return JAX_PAYS.work // numbers

@@ -11,6 +11,7 @@ from ppl.kernel.advi.outcome import Listener, Phase, Progress
 from ppl.kernel.advi.target import Forwarding, Often, Target
 from ppl.methods.correct.draw_source import DrawSource
 from ppl.methods.objective import ArdTarget, MarginalTarget
+from ppl.methods.run.phases import POINTS_OF_A_START
 from ppl.methods.run.settings import Settings
 from ppl.records import replace
 from ppl.run.backend import on_backend, rows_on_backend, sharded
@@ -76,8 +77,8 @@ def refuse_unpaired(settings: Settings) -> None:
 def backend_of(target: Target, settings: Settings, made: DrawSource, points: int = 0) -> str:
     """What computes the log density in a run with these settings: "autograd", "jax" or "autograd, jax".
 
-    Both where only draws that go on being moved after so many points, or not made by a field, repay what JAX
-    takes to compile.
+    Both where only draws that go on being moved after so many points, or a start that no field serves, repay
+    what JAX takes to compile.
     """
     if settings.sharded:
         return "jax"
@@ -87,7 +88,9 @@ def backend_of(target: Target, settings: Settings, made: DrawSource, points: int
         target = target.target
     if not isinstance(target, PosteriorTarget):
         return "autograd" if settings.minibatch is not None else "jax"
-    used = target if made is DrawSource.NESTED and not points else target.view(Often(points)) or target
+    if made is not DrawSource.NESTED:
+        points = max(points, POINTS_OF_A_START)
+    used = target.view(Often(points)) or target
     return "autograd" if isinstance(used, PosteriorTarget) else "autograd, jax"
 
 

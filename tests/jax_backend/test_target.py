@@ -1,5 +1,6 @@
 """A compiled posterior against the one that autograd runs."""
 
+import os
 from dataclasses import replace
 
 import numpy as np
@@ -10,9 +11,9 @@ import ppl
 jax = pytest.importorskip("jax")
 
 from ppl.jax_backend.density import density_of  # noqa: E402
-from ppl.jax_backend.jit import CompileProfile, understood  # noqa: E402
+from ppl.jax_backend.jit import THREADS, CompileProfile, make_ready, understood  # noqa: E402
 from ppl.jax_backend.not_traceable import NotTraceable  # noqa: E402
-from ppl.jax_backend.target import COMPILED, GRADIENT_BATCHES, VALUE_BATCHES, CompiledTarget, compiled_target  # noqa: E402
+from ppl.jax_backend.target import COMPILED, CPU_BATCHES, CompiledTarget, compiled_target  # noqa: E402
 from ppl.jax_backend.traceable import TRACE  # noqa: E402
 
 REGRESSION = """
@@ -77,7 +78,7 @@ def test_a_program_of_large_arrays_is_compiled_for_them(model: ppl.Model, target
     np.testing.assert_allclose(gradient, expected[1], rtol=1e-8)
 
 
-@pytest.mark.parametrize("n", [0, 1, GRADIENT_BATCHES[0][0], VALUE_BATCHES[0][0] + 3])
+@pytest.mark.parametrize("n", [0, 1, CPU_BATCHES[0][0], CPU_BATCHES[0][0] + 3])
 def test_many_points_are_each_as_one(target: CompiledTarget, n: int) -> None:
     us = np.random.default_rng(3).normal(size=(n, target.dim))
     values, gradients = target.log_density_gradients(us)
@@ -90,7 +91,7 @@ def test_many_points_are_each_as_one(target: CompiledTarget, n: int) -> None:
     close(wide.gradients_alone(us), gradients)
 
 
-@pytest.mark.parametrize("n", [0, 1, GRADIENT_BATCHES[0][0] + 3])
+@pytest.mark.parametrize("n", [0, 1, CPU_BATCHES[0][0] + 3])
 def test_a_quick_target_answers_the_same(model: ppl.Model, target: CompiledTarget, n: int) -> None:
     quick = compiled_target(target.posterior, quick=True)
     assert quick.density is density_of(model).by_profile[CompileProfile.FAST] and quick.quick
@@ -144,7 +145,7 @@ def test_every_digit_comes_back_whichever_thread_computes(program: str) -> None:
     rng = np.random.default_rng(5)
     given = {"N": 20, "K": 3, "g": rng.integers(1, 4, 20), "y": rng.uniform(0.1, 3, 20)}
     target = compiled_target(ppl.compile_model(program).condition(given))
-    us = 0.1 * rng.normal(size=(3 * GRADIENT_BATCHES[0][0], target.dim))
+    us = 0.1 * rng.normal(size=(3 * CPU_BATCHES[0][0], target.dim))
     for got, want in zip(
         target.log_density_gradients(us), target.posterior.log_density_gradients(us), strict=True
     ):
@@ -153,13 +154,22 @@ def test_every_digit_comes_back_whichever_thread_computes(program: str) -> None:
 
 @pytest.mark.parametrize("cores", [2, 5])
 def test_batches_on_several_cores_give_the_same_bytes(model: ppl.Model, cores: int) -> None:
-    n = COMPILED.threaded_work // GRADIENT_BATCHES[0][0]
+    n = COMPILED.threaded_work // CPU_BATCHES[0][0]
     alone = compiled_target(model.condition(data(1, n=n)))
-    us = np.random.default_rng(2).normal(size=(5 * GRADIENT_BATCHES[0][0] + 3, alone.dim))
+    us = np.random.default_rng(2).normal(size=(5 * CPU_BATCHES[0][0] + 3, alone.dim))
     beside = replace(alone, cores=cores)
     assert beside.log_densities(us).tobytes() == alone.log_densities(us).tobytes()
     for got, want in zip(beside.log_density_gradients(us), alone.log_density_gradients(us), strict=True):
         assert got.tobytes() == want.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("before", "shares_arrays", "threads"), [({}, False, "1"), ({}, True, None), ({THREADS: "3"}, False, "3")]
+)
+def test_only_large_arrays_are_shared_by_threads(before, shares_arrays, threads, monkeypatch) -> None:
+    monkeypatch.setattr("os.environ", dict(before))
+    make_ready(shares_arrays)
+    assert os.environ.get(THREADS) == threads
 
 
 def test_sums_by_position_are_compiled() -> None:

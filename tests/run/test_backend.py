@@ -12,6 +12,7 @@ from ppl.density.problem import Extent, Problem
 from ppl.errors import InferenceError
 from ppl.kernel.advi.outcome import Phase, Progress
 from ppl.kernel.advi.target import Often
+from ppl.methods.run.phases import POINTS_OF_A_START
 from ppl.methods.run.settings import SampleSettings, Settings
 from ppl.run import backend
 from ppl.run.backend import jax_pays
@@ -159,7 +160,7 @@ def test_a_long_recurrence_is_worth_a_compilation(calls: int, pays: bool) -> Non
     steps = -(-calls // 4)
     series = model.condition({"T": steps, "y": np.linspace(-1, 1, steps)})
     assert jax_pays(series.problem, Settings()) is pays
-    assert backend.points_that_pay(series.problem, series.cost) <= backend.JAX_PAYS.moved_work // calls
+    assert backend.points_that_pay(series.problem, series.cost) <= backend.JAX_PAYS.work // calls
     assert not jax_pays(series.problem, Settings(runs=2))
 
 
@@ -210,7 +211,7 @@ def test_moves_take_the_faster_of_two_densities() -> None:
     points = backend.points_that_pay(many.posterior.problem, many.width)
     assert isinstance(auto, PosteriorTarget) and auto.view(Often(points - 1)) is None
     fast = auto.view(Often(points))
-    assert points == backend.JAX_PAYS.moved_work // many.width and isinstance(fast, CompiledTarget)
+    assert points == backend.JAX_PAYS.work // many.width and isinstance(fast, CompiledTarget)
     us = np.random.default_rng(2).normal(size=(5, 2))
     for got, want in zip(fast.log_density_gradients(us), many.log_density_gradients(us), strict=True):
         np.testing.assert_allclose(got, want, rtol=1e-10)
@@ -236,7 +237,7 @@ def test_moves_take_the_compiled_steps_of_a_loop_that_stayed_one() -> None:
     assert posterior.sizes.steps == steps
     auto = backend.on_backend(PosteriorTarget(posterior), Settings())
     points = backend.points_that_pay(posterior.problem, auto.width)
-    assert points == backend.JAX_PAYS.moved_work // (auto.width + 20 * steps)
+    assert points == backend.JAX_PAYS.work // (auto.width + 20 * steps)
     us = np.random.default_rng(2).normal(size=(5, steps + 3))
     fast = auto.view(Often(points))
     got, want = (target.log_density_gradients(us) for target in (fast, posterior))
@@ -347,7 +348,7 @@ def test_auto_leaves_to_autograd_what_jax_has_no_memory_for(monkeypatch):
     for gigabytes in (8, 1):
         monkeypatch.setattr(memory, "limits", lambda free=gigabytes << 30: iter([free]))
         targets = (
-            (plain := backend.on_backend(target, Settings(draws=10))).view(Often(0)) or plain,
+            (plain := backend.on_backend(target, Settings(draws=10))).view(Often(POINTS_OF_A_START)) or plain,
             backend.on_backend(target, Settings(algorithm="meanfield")),
             backend.for_sampler(target, SampleSettings(num_samples=10, num_warmup=10)),
         )
@@ -369,7 +370,7 @@ UNGROUPED = GROUPED.replace("vector[8] a;", "vector<lower=-9>[8] a;").replace(
 def test_blocks_of_a_large_program_are_integrated_out_by_autograd(program, used, monkeypatch) -> None:
     """And where there are none, JAX takes over; each report names what computes."""
     pytest.importorskip("jax")
-    monkeypatch.setattr(backend, "JAX_PAYS", replace(backend.JAX_PAYS, width=40))
+    monkeypatch.setattr(backend, "JAX_PAYS", replace(backend.JAX_PAYS, work=40 * POINTS_OF_A_START))
     rng, reports = np.random.default_rng(1), list[Progress]()
     data = {"N": 40, "g": np.tile(np.arange(1, 9), 5), "y": rng.normal(size=40)}
     fit = ppl.compile_model(program).condition(data).variational(seed=1, draws=50, progress=reports.append)

@@ -52,7 +52,7 @@ class Shared(NamedTuple):
 
 
 class Often(NamedTuple):
-    """So many points are to be evaluated, which a target may compile its code for; 0 for some."""
+    """So many points are to be evaluated, which a target may compile its code for."""
 
     points: int
 

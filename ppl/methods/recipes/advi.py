@@ -34,7 +34,7 @@ from ppl.methods.refine.gaussian_at_start import AtStart, better, gaussian_at_st
 from ppl.methods.refine.newton_by_rows import at_mode_of_all_rows
 from ppl.methods.refine.refinement import Refined, refine, unrefined
 from ppl.methods.run.context import Context
-from ppl.methods.run.phases import integrates_fields
+from ppl.methods.run.phases import POINTS_OF_A_START, integrates_fields
 from ppl.methods.run.settings import Settings
 
 NO_REFINEMENT = (
@@ -51,15 +51,18 @@ def staged(target: Target, init: Init, context: Context) -> Result:
     name = FIRST if settings.algorithm == "auto" else settings.algorithm
     family = with_noise(family_of(name, target.dim, settings.rank), settings)
     fields = integrates_fields(settings)
-    whole = (target.view(Often(0)) if fields else None) or target
+
+    @cache
+    def whole() -> Target:
+        return (target.view(Often(POINTS_OF_A_START)) if fields else None) or target
 
     @cache
     def start() -> Start:
-        return initialise(whole, family, init, context)
+        return initialise(whole(), family, init, context)
 
     @cache
     def at_start() -> AtStart | None:
-        return _at_start(whole, start(), context)
+        return _at_start(whole(), start(), context)
 
     def uninterrupted() -> Start:
         if start().outcome is not None:  # who stopped it does not want to wait for latent variables
@@ -68,7 +71,7 @@ def staged(target: Target, init: Init, context: Context) -> Result:
 
     def where_it_fits() -> Result | None:
         begun, gaussian = uninterrupted(), at_start()
-        return _result(whole, *_ended(begun, gaussian.q), context) if gaussian and gaussian.q.fits else None
+        return _result(whole(), *_ended(begun, gaussian.q), context) if gaussian and gaussian.q.fits else None
 
     def near() -> Floats | None:
         scaled = uninterrupted().target
@@ -83,11 +86,10 @@ def staged(target: Target, init: Init, context: Context) -> Result:
                 pass
         gaussian = at_start()
         if gaussian and gaussian.ends:
-            return _result(whole, *_ended(start(), gaussian.q), context)
-        q, path = _on_fixed_draws(whole, start(), gaussian, context) or _optimised(
-            whole, start(), gaussian, context
-        )
-        return _result(whole, q, path, context)
+            return _result(whole(), *_ended(start(), gaussian.q), context)
+        parts = whole(), start(), gaussian, context
+        q, path = _on_fixed_draws(*parts) or _optimised(*parts)
+        return _result(whole(), q, path, context)
 
 
 def _result(target: Target, q: Refined, path: Path, context: Context) -> Result:

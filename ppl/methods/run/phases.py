@@ -32,6 +32,8 @@ WITHOUT_STEPS = {
     "fixed-draws": (Phase.PATHFINDER, Phase.FIXED_DRAWS),
 }
 """How an algorithm without noisy steps finds its q."""
+POINTS_OF_A_START = 3_400
+"""Points that a fit evaluates before draws are moved, at least, where no field is integrated out."""
 
 
 def phases_of(settings: Settings) -> tuple[Phase, ...]:
