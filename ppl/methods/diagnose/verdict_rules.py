@@ -158,7 +158,8 @@ def still_rising(v: Quality, name: CoordinateName) -> Iterator[Finding]:
 
 
 def uncertain_elbo(v: Quality, name: CoordinateName) -> Iterator[Finding]:
-    if not v.elbo_se <= VERDICT.uncertain_elbo:  # also where nan
+    known = v.made is DrawSource.MOVED or v.elbo_se <= VERDICT.uncertain_elbo  # chains need not know it
+    if not known:  # also where nan
         why = f"q is so far from the posterior that its ELBO is not known to a nat (± {v.elbo_se:.2g})"
         yield Finding(Level.USABLE, why, (RUNS, PROPER))
 
