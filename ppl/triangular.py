@@ -6,7 +6,7 @@ from ppl.floats import Floats
 from ppl.late import blas
 
 FEW_ROWS = 8
-"""Rows up to which a batch of matrices is quicker solved in one call."""
+"""Rows up to which a batch of matrices is quicker solved row by row."""
 
 
 def solve_lower(lower: Floats, b: Floats, transposed: bool = False) -> Floats:
@@ -15,8 +15,7 @@ def solve_lower(lower: Floats, b: Floats, transposed: bool = False) -> Floats:
     Nan throughout where the diagonal has a 0.
     """
     if lower.ndim > 2 and lower.shape[-1] <= FEW_ROWS:
-        whole = with_nan_for_singular(np.tril(lower))
-        return np.asarray(np.linalg.solve(np.swapaxes(whole, -1, -2) if transposed else whole, b))
+        return substituted(with_nan_for_singular(lower), b, transposed)
     lower, lead = with_nan_for_singular(lower), np.broadcast_shapes(lower.shape[:-2], b.shape[:-2])
     x = np.empty((*lead, *b.shape[-2:]))
     x[...] = b
@@ -26,6 +25,22 @@ def solve_lower(lower: Floats, b: Floats, transposed: bool = False) -> Floats:
     for place, own in zip(np.ndindex(lead), each.reshape(-1, *lower.shape[-2:]), strict=True):
         # To BLAS, which reads by columns, these are L' and X': X' L' = B' is solved where B is.
         blas.dtrsm(1.0, own.T, x[place].T, side=1, trans_a=int(transposed), overwrite_b=1)
+    return x
+
+
+def substituted(lower: Floats, b: Floats, transposed: bool) -> Floats:
+    """The same by substitution, a row of all matrices after the other.
+
+    Pivots, as of a solver of any matrix, make a triangle singular whose diagonal is small beside the rest.
+    """
+    n = lower.shape[-1]
+    x = np.empty((*np.broadcast_shapes(lower.shape[:-2], b.shape[:-2]), *b.shape[-2:]))
+    with np.errstate(all="ignore"):
+        for k in range(n)[:: -1 if transposed else 1]:
+            known = slice(k + 1, n) if transposed else slice(0, k)
+            row = lower[..., known, k] if transposed else lower[..., k, known]
+            rest = b[..., k, :] - np.einsum("...j,...jm->...m", row, x[..., known, :])
+            x[..., k, :] = rest / lower[..., k, k, None]
     return x
 
 

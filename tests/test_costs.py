@@ -88,6 +88,18 @@ def test_points_at_once_of_a_program_cost_no_more_than_one_by_one(program: Repea
     assert not dearer_at_once(usable(program.posterior(program.ways[0], 2)))
 
 
+def test_a_point_with_a_scale_beside_nothing_leaves_the_others_in_a_batch() -> None:
+    """As far out in a tail; from then on all points of a fit went one by one, at ten times the cost."""
+    text = """data { vector[2] y; } parameters { vector<lower=0>[2] t; cholesky_factor_corr[2] L; }
+      model { y ~ multi_normal_cholesky(zeros_vector(2), diag_pre_multiply(t, L)); }"""
+    posterior = ppl.compile_model(text).condition({"y": np.ones(2)})
+    us = np.random.default_rng(8).normal(size=(5, 3))
+    us[2] = [-460.0, 0.0, 300.0]
+    joint = posterior.log_joint()
+    finite = np.isfinite(joint.gradients(us)).all(axis=1) & np.isfinite(joint.values(us))
+    assert finite.tolist() == [True, True, False, True, True] and not joint.failing
+
+
 def test_vectors_at_several_points_make_no_covariance_each() -> None:
     text = """data { int N; array[N] vector[3] y; } parameters { vector[3] mu; cov_matrix[3] Sigma; }
       model { y ~ multi_normal(mu, Sigma); }"""

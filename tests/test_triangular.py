@@ -30,3 +30,12 @@ def test_a_zero_on_the_diagonal_makes_its_system_nan_alone(n):
     x = solve_lower(lower, np.ones((3, n, 2)))
     assert np.isnan(x[1]).all()
     np.testing.assert_array_equal(x[[0, 2]], 1.0)
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+@pytest.mark.parametrize("n", [2, FEW_ROWS])
+def test_a_diagonal_that_is_small_beside_the_rest_is_not_singular(n, transposed):
+    lower = np.tile(np.tri(n, k=-1) + 1e-300 * np.eye(n), (3, 1, 1))
+    x = np.where(np.arange(n) == (n - 1 if transposed else 0), 1.0, 0.0)[:, None]
+    b = (np.swapaxes(lower, -1, -2) if transposed else lower) @ x
+    np.testing.assert_array_equal(solve_lower(lower, b, transposed=transposed), np.tile(x, (3, 1, 1)))
