@@ -33,14 +33,16 @@ def substituted(lower: Floats, b: Floats, transposed: bool) -> Floats:
 
     Pivots, as of a solver of any matrix, make a triangle singular whose diagonal is small beside the rest.
     """
-    n = lower.shape[-1]
     x = np.empty((*np.broadcast_shapes(lower.shape[:-2], b.shape[:-2]), *b.shape[-2:]))
+    x[...] = b
+    n = lower.shape[-1]
     with np.errstate(all="ignore"):
         for k in range(n)[:: -1 if transposed else 1]:
             known = slice(k + 1, n) if transposed else slice(0, k)
             row = lower[..., known, k] if transposed else lower[..., k, known]
-            rest = b[..., k, :] - np.einsum("...j,...jm->...m", row, x[..., known, :])
-            x[..., k, :] = rest / lower[..., k, k, None]
+            if row.size:
+                x[..., k, :] -= np.einsum("...j,...jm->...m", row, x[..., known, :])
+            x[..., k, :] /= lower[..., k, k, None]
     return x
 
 
