@@ -51,6 +51,19 @@ def test_beta_slopes_in_the_shapes(a, b, x, in_a, in_b):
     assert slope(lambda t: upper(AUTOGRAD, a, t, x, 1.0 - x), b) == pytest.approx(-in_b, rel=1e-10)
 
 
+@pytest.mark.parametrize("shape", [0.3, 2.0, 40.0, 1e9])
+def test_a_beta_shape_of_1_has_powers(shape):
+    """I(a, 1, x) = x^a and I(1, b, x) = 1 - y^b, DLMF 8.17.7 and 8.17.8; a fraction of 1e9 took seconds."""
+    y = np.array([1e-9, 1e-3, 0.3, 0.7]) / max(1.0, shape / 10)
+    x, one, whole = 1.0 - y, np.ones(4), np.full(4, shape)
+    expected = np.log1p(-y), -np.log1p(-y) / np.expm1(-shape * np.log1p(-y))
+    assert_allclose(incomplete_beta.slope(NUMPY, whole, one, x, y, 0), expected[0], rtol=1e-12)
+    assert_allclose(incomplete_beta.slope(NUMPY, one, whole, y, x, 1), expected[1], rtol=1e-12)
+    mixed = np.where([True, False] * 2, one, 2.5)
+    alone = [incomplete_beta.slope(NUMPY, *each, 0) for each in zip(whole, mixed, x, y, strict=True)]
+    assert_allclose(incomplete_beta.slope(NUMPY, whole, mixed, x, y, 0), alone, rtol=1e-8)
+
+
 def test_logs_go_on_where_the_values_underflow():
     assert incomplete_gamma.log_lower(NUMPY, 5.0, 1e-80) == pytest.approx(-925.8215289404003, rel=1e-14)
     assert incomplete_gamma.log_upper(NUMPY, 3.0, 900.0) == pytest.approx(-887.08613543351505, rel=1e-14)

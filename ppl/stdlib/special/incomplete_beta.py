@@ -87,7 +87,17 @@ def _value(a: Any, b: Any, x: Any, y: Any, where: Any = True) -> Any:
 @with_vjps(no_derivative, no_derivative, no_derivative, no_derivative)
 def slope(xp: Namespace, a: Array, b: Array, x: Array, y: Array, k: int) -> Array:
     """d log I / da for k = 0, d log I / db for k = 1."""
-    return _log_tail(a, b, x, y)[1][k]
+    alone = np.equal((b, a)[k], 1.0)
+    a, b, x, y = np.broadcast_arrays(*(np.asarray(v, float) for v in (a, b, x, y)))
+    if not np.any(alone):
+        return _log_tail(a, b, x, y)[1][k]
+    # x^a or 1 - y^b, as of a count of 0: no fraction, whose terms grow with the other.
+    log_x, log_y = (np.where(v < 0.5, np.log(v), np.log1p(-w)) for v, w in ((x, y), (y, x)))
+    own = log_x if k == 0 else np.where(log_y == 0.0, 1.0 / b, -log_y / np.expm1(-b * log_y))
+    if np.all(alone):
+        return own
+    some = (np.where(alone, other, v) for v, other in ((a, 2.0), (b, 2.0), (x, 0.5), (y, 0.5)))
+    return np.where(alone, own, _log_tail(*some)[1][k])
 
 
 def log_density(xp: Namespace, a: Array, b: Array, x: Array, y: Array) -> Array:
