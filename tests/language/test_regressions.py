@@ -66,10 +66,10 @@ def test_the_slope_of_a_truncated_count_takes_few_terms(monkeypatch):
     program = """
     data { array[3] int y; }
     parameters { real mu; real phi; }
-    model { for (n in 1:3) y[n] ~ neg_binomial_2(exp(mu), exp(phi)) T[1, ]; }
+    model { for (n in 1:3) y[n] ~ neg_binomial_2(exp(mu), exp(phi)) T[2, ]; }
     """
     for u in np.random.default_rng(1).uniform(-1, 1, size=(20, 2)):
-        log_density(program, {"y": [1, 2, 7]}, u)
+        log_density(program, {"y": [2, 3, 7]}, u)
     assert 0 < len(taken) < 20 * 100
 
 
