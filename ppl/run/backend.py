@@ -3,6 +3,7 @@
 from collections.abc import Callable, Hashable
 from functools import partial
 from importlib.util import find_spec
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -118,8 +119,7 @@ def by_both(target: PosteriorTarget, compiled: Target) -> Target:
 
 def jax_target(target: PosteriorTarget, settings: Settings) -> Target:
     """The target by JAX; NotTraceable where that cannot run the program."""
-    large = target.posterior.width >= compiled.COMPILED.concurrent_width
-    traits, device = target.posterior.model.traits, ready(settings, large)
+    traits, device = target.posterior.model.traits, ready(settings, target.posterior.width)
     quick = (settings.quick_jit or traits.solves_equations) and settings.device == "cpu"
     key = target.jacobian, device, quick
     shared: Any = cached(target.posterior, key, lambda: compiled.compiled_target(target.posterior, *key))
@@ -177,11 +177,13 @@ def cached(posterior: LogDensity, key: Hashable, make: Callable[[], Any]) -> Tar
     return posterior.targets[key]
 
 
-def ready(settings: Settings, shares_arrays: bool = True) -> Any:
-    """The device that JAX is to use; InferenceError where there is none, or no JAX."""
+def ready(settings: Settings, width: float = inf) -> Any:
+    """The device that JAX is to use for arrays of so many numbers; InferenceError where there is none, or no
+    JAX.
+    """
     if find_spec("jax") is None:
         raise MissingPackage('backend = "jax"', "JAX", *requirements("jax"))
-    jit.make_ready(shares_arrays)
+    jit.make_ready(shares_arrays=width >= compiled.COMPILED.concurrent_width)
     return jit.device_of(settings.device)
 
 
