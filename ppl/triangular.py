@@ -14,12 +14,13 @@ def solve_lower(lower: Floats, b: Floats, transposed: bool = False) -> Floats:
 
     Nan throughout where the diagonal has a 0.
     """
-    if lower.ndim > 2 and lower.shape[-1] <= FEW_ROWS:
-        return substituted(with_nan_for_singular(lower), b, transposed)
     lower, lead = with_nan_for_singular(lower), np.broadcast_shapes(lower.shape[:-2], b.shape[:-2])
     x = np.empty((*lead, *b.shape[-2:]))
     x[...] = b
     if not x.size:
+        return x
+    if lower.ndim > 2 and lower.shape[-1] <= FEW_ROWS:
+        substitute(lower, x, transposed)
         return x
     each = np.broadcast_to(lower, (*lead, *lower.shape[-2:])) if lead else lower[None]
     for place, own in zip(np.ndindex(lead), each.reshape(-1, *lower.shape[-2:]), strict=True):
@@ -28,13 +29,11 @@ def solve_lower(lower: Floats, b: Floats, transposed: bool = False) -> Floats:
     return x
 
 
-def substituted(lower: Floats, b: Floats, transposed: bool) -> Floats:
-    """The same by substitution, a row of all matrices after the other.
+def substitute(lower: Floats, x: Floats, transposed: bool) -> None:
+    """The same where B is, by substitution, a row of all matrices after the other.
 
     Pivots, as of a solver of any matrix, make a triangle singular whose diagonal is small beside the rest.
     """
-    x = np.empty((*np.broadcast_shapes(lower.shape[:-2], b.shape[:-2]), *b.shape[-2:]))
-    x[...] = b
     n = lower.shape[-1]
     with np.errstate(all="ignore"):
         for k in range(n)[:: -1 if transposed else 1]:
@@ -43,7 +42,6 @@ def substituted(lower: Floats, b: Floats, transposed: bool) -> Floats:
             if row.size:
                 x[..., k, :] -= np.einsum("...j,...jm->...m", row, x[..., known, :])
             x[..., k, :] /= lower[..., k, k, None]
-    return x
 
 
 def with_nan_for_singular(lower: Floats) -> Floats:

@@ -301,6 +301,11 @@ def test_a_fit_with_that_against_it_is_never_good(made, against):
     assert replace(PLAIN, **{**made, **against}).level is not GOOD
 
 
+@pytest.mark.parametrize("made", [{}, {"khat": 2.0, "ess": 3990.0}, resampled()])
+def test_draws_that_rest_on_a_q_whose_elbo_is_not_known_are_never_good(made):
+    assert replace(PLAIN, **{**made, "elbo_se": 1.01}).level is not GOOD
+
+
 # The bounds of the verdict, and where they stand.
 BOUNDS = [
     *(

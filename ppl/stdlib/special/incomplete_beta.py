@@ -68,9 +68,14 @@ def mirrored(xp: Namespace, direct: Array, a: Array, b: Array, x: Array, y: Arra
     )
 
 
+def _doubles(*args: Any) -> Any:
+    """The arguments as arrays of one shape."""
+    return np.broadcast_arrays(*(np.asarray(each, float) for each in args))
+
+
 def _log_tail(a: Any, b: Any, x: Any, y: Any) -> tuple[Any, Any]:
     """log I and its derivatives in (a, b), for a, b > 0 and 0 < x < 1."""
-    a, b, x, y = np.broadcast_arrays(*(np.asarray(v, float) for v in (a, b, x, y)))
+    a, b, x, y = _doubles(a, b, x, y)
     direct, near, slopes = near_tail(NUMPY, a, b, x, y)
     far = np.log(_value(a, b, x, y, where=~direct))
     return np.where(direct, near, far), np.where(direct, slopes, -slopes * np.exp(near - far))
@@ -88,9 +93,9 @@ def _value(a: Any, b: Any, x: Any, y: Any, where: Any = True) -> Any:
 def slope(xp: Namespace, a: Array, b: Array, x: Array, y: Array, k: int) -> Array:
     """d log I / da for k = 0, d log I / db for k = 1."""
     alone = np.equal((b, a)[k], 1.0)
-    a, b, x, y = np.broadcast_arrays(*(np.asarray(v, float) for v in (a, b, x, y)))
     if not np.any(alone):
         return _log_tail(a, b, x, y)[1][k]
+    a, b, x, y = _doubles(a, b, x, y)
     # x^a or 1 - y^b, as of a count of 0: no fraction, whose terms grow with the other.
     log_x, log_y = (np.where(v < 0.5, np.log(v), np.log1p(-w)) for v, w in ((x, y), (y, x)))
     own = log_x if k == 0 else np.where(log_y == 0.0, 1.0 / b, -log_y / np.expm1(-b * log_y))
