@@ -27,15 +27,13 @@ class DrivenShape(NamedTuple):
     """Of driven coordinates, given standardised points x (n, dim): what their conditional Gaussians are of.
 
     `precision` (n, driven) is P + exp(q x + e), `share` the share of the second, and `narrow` and `wide` the
-    means where it is all of it, and none; `product` is the part of `narrow` that is one over the root of
-    exp(q x + e), as of a factor of a product that the data tell.
+    means where it is all of it, and none.
     """
 
     precision: Floats
     share: Floats
     narrow: Floats
     wide: Floats
-    product: Floats
 
     @property
     def mean(self) -> Floats:
@@ -47,8 +45,8 @@ class Funnels:
     """Points u = centre + sds x, of which the `driven` coordinates (driven,) of x depend on those `by` (k,).
 
     Rows of `slopes` (driven, k) are q, of `offsets` (driven,) e, of `own` (driven,) P; rows of `narrow`
-    (driven, 2 + k) the coefficients of 1, x and exp(-(q x + e) / 2) in one mean, of `wide` (driven, 1 + 2 k)
-    those of 1, x and its squares in the other. None of `by` is driven.
+    (driven, 1 + k) the coefficients of 1 and x in one mean, of `wide` (driven, 1 + 2 k) those of 1, x and its
+    squares in the other. None of `by` is driven.
     """
 
     centre: Floats
@@ -65,10 +63,9 @@ class Funnels:
         x = x[:, self.by]
         prior = np.exp(np.clip(x @ self.slopes.T + self.offsets, -STEEPEST, STEEPEST))
         precision = self.own + prior
-        product = self.narrow[:, -1] / np.sqrt(prior)
-        narrow = self.narrow[:, 0] + x @ self.narrow[:, 1:-1].T + product
+        narrow = self.narrow[:, 0] + x @ self.narrow[:, 1:].T
         wide = self.wide[:, 0] + np.hstack([x, x**2]) @ self.wide[:, 1:].T
-        return DrivenShape(precision, prior / precision, narrow, wide, product)
+        return DrivenShape(precision, prior / precision, narrow, wide)
 
     def narrowing(self, u: Floats) -> float:
         """How many times narrower a driven coordinate is at a twentieth of the points u (n, dim) than at half
@@ -96,9 +93,9 @@ class Funnels:
         slope, k = slope * self.sds, len(self.by)
         by, share, sd = slope[:, self.driven], shape.share, 1 / np.sqrt(shape.precision)
         of_mean = (shape.narrow - shape.wide) * (1 - share)
-        by_index = share * (by * (of_mean - 0.5 * (z[:, self.driven] * sd + shape.product)) - 0.5)
+        by_index = share * (by * (of_mean - 0.5 * z[:, self.driven] * sd) - 0.5)
         by_wide = (by * (1 - share)) @ self.wide[:, 1:]
-        through = by_index @ self.slopes + (by * share) @ self.narrow[:, 1:-1]
+        through = by_index @ self.slopes + (by * share) @ self.narrow[:, 1:]
         through += by_wide[:, :k] + 2 * z[:, self.by] * by_wide[:, k:]
         slope[:, self.driven] = by * sd
         slope[:, self.by] += through

@@ -5,7 +5,7 @@ the log v of its scale. So far out along v the first is nothing, and second deri
 seldom chains are there; a Newton step tells the mean.
 """
 
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence, Set
 from math import inf
 from typing import NamedTuple
 
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl.floats import Floats
+from ppl.methods.moves.products import NO_PRODUCTS, Gradients, Products, at_each
 from ppl.methods.numerics.index_sets import all_but
 from ppl.methods.numerics.quantiles import median, quantiles
 from ppl.records import dataclass
@@ -51,9 +52,6 @@ class NeckLimits(NamedTuple):
     least_feature: float = 0.5
     """How many of its sds there one of them moves it, at least."""
 
-    batch: int = 128
-    """Points whose gradients are evaluated at once."""
-
 
 NECKS = NeckLimits()
 
@@ -62,16 +60,16 @@ NECKS = NeckLimits()
 class Necks:
     """Coordinates `driven` (driven,) of the precisions exp(slopes u + offsets) far out along their drivers.
 
-    Their means there are constants + features u + products exp(-(slopes u + offsets) / 2); `slopes` and
-    `features` are (driven, dim), the others (driven,).
+    Their means there are constants + features u; `slopes` and `features` are (driven, dim), the others
+    (driven,). All is in the coordinates of `products`.
     """
 
+    products: Products
     driven: NDArray[np.intp]
     slopes: Floats
     offsets: Floats
     constants: Floats
     features: Floats
-    products: Floats
 
 
 class Driven(NamedTuple):
@@ -84,10 +82,6 @@ class Driven(NamedTuple):
     here: Floats
     constant: float
     features: Floats
-    product: float
-
-
-Gradients = Callable[[Floats], Floats]
 
 
 def cost_of_necks(dim: int) -> int:
@@ -96,10 +90,14 @@ def cost_of_necks(dim: int) -> int:
 
 
 def necks_of(
-    gradients: Gradients, u: Floats, rng: np.random.Generator, most: float = inf
+    gradients: Gradients,
+    u: Floats,
+    rng: np.random.Generator,
+    most: float = inf,
+    products: Products = NO_PRODUCTS,
 ) -> tuple[Necks | None, int]:
     """Those of a log density with these `gradients`, seen from some of its draws u (n, dim), and at how many
-    points these were taken, about `most` at most; None of none."""
+    points these were taken, about `most` at most; None of none. All are in the coordinates of `products`."""
     spent = 0
 
     def counted(u: Floats) -> Floats:
@@ -108,42 +106,61 @@ def necks_of(
         return gradients(u)
 
     sds, some = u.std(axis=0), u[rng.choice(len(u), min(NECKS.positions, len(u)), replace=False)]
-    by, drivers = dict[int, list[Driven]](), set[int]()
+    by = driven_products(products, some)
+    free = {one.driver for each in by.values() for one in each}
     with np.errstate(all="ignore"):  # far out anything may overflow
         for j, direction in likely_drivers(counted, some[: NECKS.first_positions], sds, rng):
             if j not in by and spent < most:
-                for one in driven_by(counted, some, sds, j, direction):
-                    if one.coordinate not in drivers:
-                        drivers.add(j)
-                        by.setdefault(one.coordinate, []).append(one)
-        return (joined(by, some) if by else None), spent
+                for one in beside(by, free, driven_by(counted, some, sds, j, direction)):
+                    by.setdefault(one.coordinate, []).append(one)
+                    free |= {j, *np.flatnonzero(one.features).tolist()}
+        return (joined(by, some, products) if by else None), spent
 
 
-def joined(by: dict[int, list[Driven]], u: Floats) -> Necks | None:
-    """The same part of a precision, if driven by several, is a product."""
-    rows, dim = list[tuple[int, Floats, float, float, Floats, float]](), u.shape[1]
-    for i in without_features({i: each[0].features != 0 for i, each in by.items()}):
-        first, slopes = by[i][0], np.zeros(dim)
-        for one in by[i]:
-            if np.abs(one.here - first.here).max() < NECKS.alike:
-                slopes[one.driver] = one.slope
-        offset = median(first.here - u @ slopes)
-        rows.append((i, slopes, offset, first.constant, first.features, first.product))
-    return Necks(*map(np.array, zip(*rows, strict=True))) if rows else None
+def driven_products(products: Products, x: Floats) -> dict[int, list[Driven]]:
+    """The effects by each of their scales, at points x (n, dim) in coordinates of the products: what priors
+    about 0 say of these."""
+    here, none = np.log(products.precisions) - 2 * products.logs(x), np.zeros(x.shape[1])
+    return {
+        int(k): [
+            Driven(int(k), int(j), -2 * float(power), own, 0.0, none)
+            for j, power in zip(products.scales, powers, strict=True)
+            if power
+        ]
+        for k, powers, own in zip(products.effects, products.powers, here.T, strict=True)
+    }
 
 
-def without_features(features: dict[int, NDArray[np.bool_]]) -> list[int]:
-    """Driven coordinates, in order, of which none is among the `features` of another.
+def beside(by: Mapping[int, list[Driven]], free: Set[int], each: Sequence[Driven]) -> list[Driven]:
+    """Those of `each`, by one driver, that can be driven beside what others drive, which has more growth:
+    none is `free`, as drivers and means are, and no mean depends on what is driven.
 
     What most others depend on, as the mean of a hierarchy's effects, is not driven.
     """
-    driven = sorted(features)
+    driven = {one.coordinate: one for one in each if one.coordinate not in free}
+    for i, one in list(driven.items()):
+        if one.features[list(by)].any():
+            del driven[i]
     while driven:
-        counts = np.sum([features[i][driven] for i in driven], axis=0)
-        if not counts.any():
+        counts = {i: sum(one.features[i] != 0 for one in driven.values()) for i in driven}
+        most = max(counts, key=lambda i: counts[i])
+        if not counts[most]:
             break
-        del driven[int(counts.argmax())]
-    return driven
+        del driven[most]
+    return list(driven.values())
+
+
+def joined(by: dict[int, list[Driven]], u: Floats, products: Products) -> Necks:
+    """The same part of a precision, if driven by several, is a product."""
+    rows, dim = list[tuple[int, Floats, float, float, Floats]](), u.shape[1]
+    for i, each in sorted(by.items()):
+        first, slopes = each[0], np.zeros(dim)
+        for one in each:
+            if np.abs(one.here - first.here).max() < NECKS.alike:
+                slopes[one.driver] = one.slope
+        offset = median(first.here - u @ slopes)
+        rows.append((i, slopes, offset, first.constant, first.features))
+    return Necks(products, *map(np.array, zip(*rows, strict=True)))
 
 
 def likely_drivers(
@@ -173,13 +190,6 @@ def likely_drivers(
     return [(int(j), float(2 * total[:, j].argmax() - 1)) for j in order if total[:, j].max() > NECKS.total]
 
 
-def at_each(gradients: Gradients, u: Floats) -> Floats:
-    """The gradients at u (..., dim), in batches."""
-    flat = u.reshape(-1, u.shape[-1])
-    parts = (flat[k : k + NECKS.batch] for k in range(0, len(flat), NECKS.batch))
-    return np.concatenate([gradients(part) for part in parts]).reshape(u.shape)
-
-
 def driven_by(gradients: Gradients, u: Floats, sds: Floats, j: int, direction: float) -> list[Driven]:
     """Coordinates whose precision along coordinate j is a constant and an exponential.
 
@@ -197,10 +207,10 @@ def driven_by(gradients: Gradients, u: Floats, sds: Floats, j: int, direction: f
     enough = middle(precisions[2]) > NECKS.growth * middle(np.abs(precisions[1]))
     alike = np.ptp(rate, axis=0) < NECKS.alike * middle(rate)
     some = enough & alike & np.isfinite(here).all(axis=0)
-    means = u + np.diff(slopes, axis=0) / grown
+    means = u + np.diff(slopes, axis=0)[1] / grown[1]
     rows = np.diff(hessians, axis=0)[1] / grown[1][..., None]
     each = [
-        driven_from(i, j, moved[:, :1, j], rate[:, i], here[:, i], u, sds, means[..., i], rows[:, i])
+        driven_from(i, j, moved[:, :1, j], rate[:, i], here[:, i], u, sds, means[:, i], rows[:, i])
         for i in np.flatnonzero(some).tolist()
         if i != j
     ]
@@ -219,8 +229,8 @@ def driven_from(
     rows: Floats,
 ) -> Driven | None:
     """Coordinate i, with the log precision `here` (n,) at positions u (n, dim) of sds (dim,) that grows by
-    `rate` (n,) from each of three `places` (3, 1) along coordinate j to the next, and the means (2, n) and
-    rows (n, dim) of the Hessian that differences tell.
+    `rate` (n,) from each of three `places` (3, 1) along coordinate j to the next, and the means (n,) and rows
+    (n, dim) of the Hessian that differences tell.
 
     None where the positions do not agree about its mean far out.
     """
@@ -231,14 +241,11 @@ def driven_from(
     moved_by = np.abs(features) * sds * median(roots[2])
     most = np.argsort(-moved_by, kind="stable")[: NECKS.features]
     features[all_but(len(features), most[moved_by[most] > NECKS.least_feature])] = 0.0
-    left = means - u @ features
-    between = 1 / (roots[1:] + roots[:-1])
-    product = median((left[0] - left[1]) / (between[0] - between[1]))
-    constants = left[1] - product * between[1]
+    constants = means - u @ features
     constant = median(constants)
     if not median(np.abs(constants - constant)) < median(1 / roots[2]):
         return None
-    return Driven(i, j, slope, here, constant, features, product)
+    return Driven(i, j, slope, here, constant, features)
 
 
 def hessian_at(gradients: Gradients, u: Floats, sds: Floats) -> tuple[Floats, Floats]:

@@ -19,6 +19,7 @@ from ppl.methods.moves.images import put_back
 from ppl.methods.moves.jumps import JUMPING, JumpProposals, jumped
 from ppl.methods.moves.metric import Factor, Metric, folds, learnt, second_of
 from ppl.methods.moves.necks import Necks, cost_of_necks, necks_of
+from ppl.methods.moves.products import NO_PRODUCTS, Chained, products_of
 from ppl.methods.moves.straightening import STRAIGHTENING, straightened
 from ppl.methods.moves.trajectories import Chains, Move, chains_at, move
 from ppl.records import dataclass, field
@@ -231,7 +232,7 @@ class Sampler:
             if both[..., 0].size >= STRAIGHTENING.fewest_positions:
                 both = unscaled(self.target, both)
                 self.look_for_necks(all_of(both))
-                self.funnels = straightened(both, self.necks)
+                self.funnels = self.straight(both)
                 if self.funnels:
                     self.forget()
         x = InFunnels(self.target, self.funnels).inside(all_of(u)).reshape(u.shape) if self.funnels else u
@@ -257,15 +258,25 @@ class Sampler:
         """Which metric is known, as of other coordinates."""
         self.known = np.ones(self.target.dim), np.ones(self.target.dim)
 
+    def straight(self, u: Floats) -> Coordinates | None:
+        """Those fitted to positions u (moves, chains, dim) in the coordinates of the program."""
+        products = self.necks.products if self.necks else NO_PRODUCTS
+        x = products.straight(all_of(u)).reshape(u.shape)
+        funnels = straightened(x, self.necks)
+        return Chained(products, funnels) if funnels and len(products.effects) else funnels
+
     def look_for_necks(self, u: Floats) -> None:
         """From positions u (n, dim) in the coordinates of the program, where that is not dear."""
         most = SAMPLER.share_of_necks * self.gradients
         due = self.gradients >= SAMPLER.looked_again * self.looked
         if due and cost_of_necks(u.shape[1]) <= most:
-            necks, spent = necks_of(without_scale(self.target).gradients_alone, u, self.rng, most)
+            base = without_scale(self.target)
+            products, first = products_of(base.gradients_alone, u[-1], self.rng)
+            inside = InFunnels(base, products).gradients_alone
+            necks, spent = necks_of(inside, products.straight(u), self.rng, most, products)
             if necks and (self.necks is None or len(necks.driven) >= len(self.necks.driven)):
                 self.necks = necks
-            self.gradients += spent
+            self.gradients += first + spent
             self.looked = self.gradients
 
 

@@ -86,14 +86,14 @@ def straightened(u: Floats, necks: Necks | None) -> Funnels | None:
         return None
     driven, slopes, offsets, own, narrow, wide = map(np.array, zip(*rows, strict=True))
     by = np.flatnonzero(np.any([columns_of(row) for row in rows], axis=0))
-    narrow, wide = narrow[:, [0, *(1 + by), -1]], wide[:, [0, *(1 + by), *(1 + dim + by)]]
+    narrow, wide = narrow[:, [0, *(1 + by)]], wide[:, [0, *(1 + by), *(1 + dim + by)]]
     return Funnels(centre, sds, driven, by, slopes[:, by], offsets, own, narrow, wide)
 
 
 def columns_of(row: Row) -> NDArray[np.bool_]:
     """The coordinates (dim,) that a driven one depends on."""
     dim = len(row.slopes)
-    by = np.stack([row.slopes, row.narrow[1:-1], row.wide[1 : 1 + dim], row.wide[1 + dim :]])
+    by = np.stack([row.slopes, row.narrow[1:], row.wide[1 : 1 + dim], row.wide[1 + dim :]])
     return np.asarray((by != 0).any(axis=0))
 
 
@@ -105,7 +105,7 @@ def scaled_rows(necks: Necks, centre: Floats, sds: Floats) -> list[tuple[int, Fl
         slopes, features = necks.slopes[k], necks.features[k]
         offset = float(necks.offsets[k] + slopes @ centre + 2 * np.log(sds[i]))
         constant = necks.constants[k] + features @ centre - centre[i]
-        narrow = np.concatenate([[constant], features * sds, [necks.products[k] * sds[i]]]) / sds[i]
+        narrow = np.concatenate([[constant], features * sds]) / sds[i]
         rows.append((i, slopes * sds, offset, narrow))
     return rows
 
@@ -122,7 +122,7 @@ def in_neck(x: Floats, free: NDArray[np.intp], i: int, slopes: Floats, offset: f
     dim, drivers = x.shape[1], np.flatnonzero(slopes)
     index = np.clip(x @ slopes + offset, -STEEPEST, STEEPEST)
     prior = np.exp(index)
-    mean = narrow[0] + x @ narrow[1:-1] + narrow[-1] / np.sqrt(prior)
+    mean = narrow[0] + x @ narrow[1:]
     rest = free[slopes[free] == 0]
     wide_end = np.argsort(index)[: max(len(x) // 10, 2)]
     correlated = np.maximum(correlations(x, i), correlations(x[wide_end], i))[rest]
@@ -204,7 +204,7 @@ def bent(x: Floats, judged: Floats, i: int, by: Sequence[int], free: Sequence[in
         return None
     wide = np.zeros(1 + 2 * dim)
     wide[[0, *(1 + k for k in linear), *(1 + dim + k for k in by)]] = fits[1]
-    return Row(i, np.zeros(dim), -STEEPEST, 1 / variance, np.zeros(2 + dim), wide)
+    return Row(i, np.zeros(dim), -STEEPEST, 1 / variance, np.zeros(1 + dim), wide)
 
 
 def least_squares(design: Floats, y: Floats, weights: Floats) -> Floats:
