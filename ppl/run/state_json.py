@@ -27,7 +27,7 @@ from ppl.methods.moves.jumps import JumpProposals
 from ppl.methods.moves.metric import Directions, Metric
 from ppl.methods.moves.mixing import MoveStage
 from ppl.methods.moves.necks import Necks
-from ppl.methods.moves.products import Chained, Products
+from ppl.methods.moves.products import Layers, Products
 from ppl.methods.moves.sampler import Adapted
 from ppl.methods.moves.trajectories import Chains
 from ppl.methods.nested.field_coordinates import FieldCoordinates
@@ -48,7 +48,7 @@ RECORDS: dict[str, type] = {
     kind.__name__: kind
     for kind in (
         *(StartState, EtaSearch, Run, TracePoint, Outcome, LoopResult, FixedDrawsFit, Refined, *KINDS),
-        *(AtStart, Adapted, Chained, Chains, Directions, Funnels, JumpProposals, Metric, MoveStage, Necks),
+        *(AtStart, Adapted, Chains, Directions, Funnels, JumpProposals, Layers, Metric, MoveStage, Necks),
         *(StageEnd, Products, Psis, FieldCoordinates, Interpolation),
         *(type(state) for state in STATES if is_dataclass(state) or hasattr(state, "_fields")),
     )

@@ -24,7 +24,7 @@ STEEPEST = 60.0
 
 
 class DrivenShape(NamedTuple):
-    """Of driven coordinates, given standardised points x (n, dim): what their conditional Gaussians are of.
+    """Conditional Gaussians of driven coordinates, in units of their sds, given points (n, dim).
 
     `precision` (n, driven) is P + exp(q x + e), `share` the share of the second, and `narrow` and `wide` the
     means where it is all of it, and none.
@@ -34,6 +34,7 @@ class DrivenShape(NamedTuple):
     share: Floats
     narrow: Floats
     wide: Floats
+    growth: Floats
 
     @property
     def mean(self) -> Floats:
@@ -42,7 +43,7 @@ class DrivenShape(NamedTuple):
 
 @dataclass(frozen=True)
 class Funnels:
-    """Points u = centre + sds x, of which the `driven` coordinates (driven,) of x depend on those `by` (k,).
+    """Of points u = centre + sds x, the `driven` coordinates (driven,) of x depend on those `by` (k,).
 
     Rows of `slopes` (driven, k) are q, of `offsets` (driven,) e, of `own` (driven,) P; rows of `narrow`
     (driven, 1 + k) the coefficients of 1 and x in one mean, of `wide` (driven, 1 + 2 k) those of 1, x and its
@@ -58,47 +59,55 @@ class Funnels:
     own: Floats
     narrow: Floats
     wide: Floats
+    least: Floats
 
-    def shape(self, x: Floats) -> DrivenShape:
-        x = x[:, self.by]
-        prior = np.exp(np.clip(x @ self.slopes.T + self.offsets, -STEEPEST, STEEPEST))
+    def shape(self, u: Floats) -> DrivenShape:
+        x = self.standard(u)
+        index = np.clip(x @ self.slopes.T + self.offsets, -STEEPEST, STEEPEST)
+        prior = 1 / (np.exp(-index) + self.least)
         precision = self.own + prior
         narrow = self.narrow[:, 0] + x @ self.narrow[:, 1:].T
         wide = self.wide[:, 0] + np.hstack([x, x**2]) @ self.wide[:, 1:].T
-        return DrivenShape(precision, prior / precision, narrow, wide)
+        return DrivenShape(precision, prior / precision, narrow, wide, 1 - self.least * prior)
+
+    def standard(self, u: Floats) -> Floats:
+        """What driven coordinates depend on (n, k), of points u (n, dim), or of these in the coordinates."""
+        return np.asarray((u[:, self.by] - self.centre[self.by]) / self.sds[self.by])
 
     def narrowing(self, u: Floats) -> float:
         """How many times narrower a driven coordinate is at a twentieth of the points u (n, dim) than at half
         of them, at most."""
-        precision = self.shape((u - self.centre) / self.sds).precision
-        half, most = quantiles(precision, [0.5, 0.95])
+        half, most = quantiles(self.shape(u).precision, [0.5, 0.95])
         return float(np.sqrt((most / half).max()))
 
     def straight(self, u: Floats) -> Floats:
-        """Points u (n, dim) in the coordinates z (n, dim)."""
-        z = (u - self.centre) / self.sds
-        shape = self.shape(z)
-        z[:, self.driven] = (z[:, self.driven] - shape.mean) * np.sqrt(shape.precision)
+        """Points u (n, dim) with what is left of the driven coordinates given the others in their place."""
+        z, shape, i = u.copy(), self.shape(u), self.driven
+        z[:, i] = ((u[:, i] - self.centre[i]) / self.sds[i] - shape.mean) * np.sqrt(shape.precision)
         return z
 
     def back(self, z: Floats) -> tuple[Floats, Floats, DrivenShape]:
         """The points u (n, dim), the log-Jacobian (n,) of u by z, and the shape there."""
-        shape, x = self.shape(z), z.copy()
-        x[:, self.driven] = shape.mean + z[:, self.driven] / np.sqrt(shape.precision)
-        change = np.log(self.sds).sum() - 0.5 * np.log(shape.precision).sum(axis=1)
-        return self.centre + self.sds * x, change, shape
+        u, shape, i = z.copy(), self.shape(z), self.driven
+        u[:, i] = self.centre[i] + self.sds[i] * (shape.mean + z[:, i] / np.sqrt(shape.precision))
+        change = np.log(self.sds[i]).sum() - 0.5 * np.log(shape.precision).sum(axis=1)
+        return u, change, shape
 
     def pulled_back(self, slope: Floats, z: Floats, shape: DrivenShape) -> Floats:
         """The gradient (n, dim) by z of a log density and the log-Jacobian, from that by u, (n, dim)."""
-        slope, k = slope * self.sds, len(self.by)
-        by, share, sd = slope[:, self.driven], shape.share, 1 / np.sqrt(shape.precision)
+        slope, k, x = slope.copy(), len(self.by), self.standard(z)
+        by, share, sd = (
+            slope[:, self.driven] * self.sds[self.driven],
+            shape.share,
+            1 / np.sqrt(shape.precision),
+        )
         of_mean = (shape.narrow - shape.wide) * (1 - share)
-        by_index = share * (by * (of_mean - 0.5 * z[:, self.driven] * sd) - 0.5)
+        by_index = shape.growth * share * (by * (of_mean - 0.5 * z[:, self.driven] * sd) - 0.5)
         by_wide = (by * (1 - share)) @ self.wide[:, 1:]
         through = by_index @ self.slopes + (by * share) @ self.narrow[:, 1:]
-        through += by_wide[:, :k] + 2 * z[:, self.by] * by_wide[:, k:]
+        through += by_wide[:, :k] + 2 * x * by_wide[:, k:]
         slope[:, self.driven] = by * sd
-        slope[:, self.by] += through
+        slope[:, self.by] += through / self.sds[self.by]
         return slope
 
 

@@ -89,23 +89,29 @@ NO_PRODUCTS = Products(np.arange(0), np.arange(0), np.zeros((0, 0)), np.zeros(0)
 
 
 @dataclass(frozen=True)
-class Chained:
-    """The coordinates `second` of the coordinates `first`."""
+class Layers:
+    """Coordinates of coordinates, each `of` them in those before."""
 
-    first: Coordinates
-    second: Coordinates
+    of: tuple[Coordinates, ...]
 
     def straight(self, u: Floats) -> Floats:
-        return self.second.straight(self.first.straight(u))
+        for each in self.of:
+            u = each.straight(u)
+        return u
 
-    def back(self, z: Floats) -> tuple[Floats, Floats, tuple[Floats, Any, Any]]:
-        x, change, second = self.second.back(z)
-        u, of_first, first = self.first.back(x)
-        return u, change + of_first, (x, first, second)
+    def back(self, z: Floats) -> tuple[Floats, Floats, list[tuple[Floats, Any]]]:
+        change, shapes = np.zeros(len(z)), list[tuple[Floats, Any]]()
+        for each in reversed(self.of):
+            at = z
+            z, own, shape = each.back(at)
+            change += own
+            shapes.append((at, shape))
+        return z, change, shapes
 
-    def pulled_back(self, slope: Floats, z: Floats, shape: tuple[Floats, Any, Any]) -> Floats:
-        x, first, second = shape
-        return self.second.pulled_back(self.first.pulled_back(slope, x, first), z, second)
+    def pulled_back(self, slope: Floats, z: Floats, shape: list[tuple[Floats, Any]]) -> Floats:
+        for each, (at, own) in zip(self.of, reversed(shape), strict=True):
+            slope = each.pulled_back(slope, at, own)
+        return slope
 
 
 def products_of(gradients: Gradients, u: Floats, rng: np.random.Generator) -> tuple[Products, int]:

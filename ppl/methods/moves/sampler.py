@@ -5,7 +5,7 @@ for setting trajectory lengths in Hamiltonian Monte Carlo", AISTATS). The metric
 positions of the other half of the chains in the stage before.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from math import ceil, inf
 from typing import Any, NamedTuple
 
@@ -19,7 +19,8 @@ from ppl.methods.moves.images import put_back
 from ppl.methods.moves.jumps import JUMPING, JumpProposals, jumped
 from ppl.methods.moves.metric import Factor, Metric, folds, learnt, second_of
 from ppl.methods.moves.necks import Necks, cost_of_necks, necks_of
-from ppl.methods.moves.products import NO_PRODUCTS, Chained, products_of
+from ppl.methods.moves.products import NO_PRODUCTS, Layers, products_of
+from ppl.methods.moves.spreads import spreads
 from ppl.methods.moves.straightening import STRAIGHTENING, straightened
 from ppl.methods.moves.trajectories import Chains, Move, chains_at, move
 from ppl.records import dataclass, field
@@ -261,9 +262,14 @@ class Sampler:
     def straight(self, u: Floats) -> Coordinates | None:
         """Those fitted to positions u (moves, chains, dim) in the coordinates of the program."""
         products = self.necks.products if self.necks else NO_PRODUCTS
-        x = products.straight(all_of(u)).reshape(u.shape)
-        funnels = straightened(x, self.necks)
-        return Chained(products, funnels) if funnels and len(products.effects) else funnels
+        layers: list[Coordinates] = [products] if len(products.effects) else []
+        u = in_coordinates(layers, u)
+        funnels = straightened(u, self.necks)
+        if funnels is None:
+            return None
+        layers.append(funnels)
+        means = spreads(funnels.straight(all_of(u)), funnels)
+        return Layers((*layers, means) if means else tuple(layers))
 
     def look_for_necks(self, u: Floats) -> None:
         """From positions u (n, dim) in the coordinates of the program, where that is not dear."""
@@ -278,6 +284,11 @@ class Sampler:
                 self.necks = necks
             self.gradients += first + spent
             self.looked = self.gradients
+
+
+def in_coordinates(layers: Sequence[Coordinates], u: Floats) -> Floats:
+    """Positions u (moves, chains, dim) in the coordinates of layers."""
+    return Layers(tuple(layers)).straight(all_of(u)).reshape(u.shape)
 
 
 def uneven(rejected: Floats, moves: int) -> float:

@@ -87,7 +87,7 @@ def straightened(u: Floats, necks: Necks | None) -> Funnels | None:
     driven, slopes, offsets, own, narrow, wide = map(np.array, zip(*rows, strict=True))
     by = np.flatnonzero(np.any([columns_of(row) for row in rows], axis=0))
     narrow, wide = narrow[:, [0, *(1 + by)]], wide[:, [0, *(1 + by), *(1 + dim + by)]]
-    return Funnels(centre, sds, driven, by, slopes[:, by], offsets, own, narrow, wide)
+    return Funnels(centre, sds, driven, by, slopes[:, by], offsets, own, narrow, wide, np.zeros(len(driven)))
 
 
 def columns_of(row: Row) -> NDArray[np.bool_]:

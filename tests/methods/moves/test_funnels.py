@@ -146,7 +146,8 @@ def test_the_mean_of_one_coordinate_bends_with_another(seed):
     """A fit that takes the bend for a neck, too, keeps chains from the ends: the evidence is 0.08 too low."""
     rng = np.random.default_rng(seed)
     found = moved(Banana(), rng.normal(0, 0.5, (128, 2)), rng, 400_000)
-    assert found.stationary and found.gradients < 60_000 and found.funnels.driven.tolist() == [1]
+    assert found.stationary and found.gradients < 60_000
+    assert [each.driven.tolist() for each in found.funnels.of] == [[1]]
     assert found.u[:, 1].mean() == pytest.approx(1.0, abs=0.15)
     evidence = bridges_between_chains(Banana(), found, rng).evidence
     assert evidence.value == pytest.approx(np.log(2 * np.pi * 0.3), abs=0.02) and evidence.se < 0.01

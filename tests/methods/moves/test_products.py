@@ -13,7 +13,7 @@ from ppl.kernel.advi.target import Target
 from ppl.methods.moves.ending import moved
 from ppl.methods.moves.funnels import InFunnels
 from ppl.methods.moves.necks import necks_of
-from ppl.methods.moves.products import Chained, products_of
+from ppl.methods.moves.products import Layers, products_of
 from ppl.methods.moves.straightening import straightened
 from ppl.records import dataclass
 
@@ -105,7 +105,7 @@ def test_the_density_over_products():
     x = products.straight(u)
     necks, _ = necks_of(InFunnels(target, products).gradients_alone, x, rng, products=products)
     assert necks.driven.tolist() == [5, 6, 7]
-    inside, step = InFunnels(target, Chained(products, straightened(x[None], necks))), 1e-6
+    inside, step = InFunnels(target, Layers((products, straightened(x[None], necks)))), 1e-6
     at = inside.inside(rng.standard_normal((4, 8)))
     beside = (at[:, None] + step * numpy.concatenate([numpy.eye(8), -numpy.eye(8)])).reshape(-1, 8)
     values = inside.log_densities(beside).reshape(4, 2, 8)
