@@ -19,7 +19,7 @@ from ppl.kernel.advi.target import Often, Target
 from ppl.methods.moves.funnels import Coordinates
 from ppl.methods.moves.metric import metric_of
 from ppl.methods.moves.mixing import Mixing, MoveStage, about_modes, compare, joined
-from ppl.methods.moves.sampler import SAMPLER, Adapted, Sampler, all_of
+from ppl.methods.moves.sampler import SAMPLER, Adapted, Sampler, all_of, uneven
 from ppl.methods.moves.trajectories import chains_at
 from ppl.methods.numerics.quantiles import median
 from ppl.records import dataclass, field, replace
@@ -304,7 +304,7 @@ def until_stationary(
         came, spent, straight = sampler.chains.u, sampler.gradients, sampler.straight_moves
         sampler.target = sampler.target.view(Often(spent)) or sampler.target
         u, log_p = sampler.stage(moves, SAMPLER.learning_rate / (1 + number / 4))
-        stage = MoveStage(u, log_p, nearest(u, centres))
+        stage = MoveStage(u, log_p, nearest(u, centres), sampler.rejected[None])
         if number == 0:
             if groups:
                 free_stuck(sampler, came, groups)
@@ -327,7 +327,7 @@ def until_stationary(
             enough = chains.stationary and worth >= least
             if enough and not enough_after:
                 enough_after = sampler.moves
-                narrow = written and chains.unevenness > MOVES.most_uneven and not starts_right
+                narrow = written and uneven_of(own) > MOVES.most_uneven and not starts_right
                 fewest_moves = MOVES.moves_into_narrow if narrow else 0
                 left = fewest_moves - sampler.moves
                 if left > 0 and not over and (count := chains_for(chains, least, left)) < chains.chains:
@@ -344,6 +344,12 @@ def until_stationary(
                 left_out = len(own[0].u) if len(own) == MOVES.kept_unchanged else 0
                 more = max(chains.moves * (least / max(worth, 1.0) - 1) + left_out, until - sampler.moves)
     return chains
+
+
+def uneven_of(stages: Sequence[MoveStage]) -> float:
+    """By how much more than by chance the number of rejected moves of all stages varies over chains, a move."""
+    moves = [len(stage.u) for stage in stages]
+    return uneven(np.average([stage.rejected[0] for stage in stages], axis=0, weights=moves), sum(moves))
 
 
 def is_in_vain(moved: Moved, step: float, effective: float, most: int) -> bool:

@@ -37,11 +37,15 @@ NUMBERS_COMPARED = 2**22
 
 
 class MoveStage(NamedTuple):
-    """Positions u (moves, chains, dim) after each move, their log densities and modes (moves, chains)."""
+    """Positions u (moves, chains, dim) after each move, their log densities and modes (moves, chains).
+
+    Of the moves of each chain the share `rejected` (1, chains) was.
+    """
 
     u: Floats
     log_p: Floats
     mode: NDArray[np.intp]
+    rejected: Floats
 
     @property
     def draws(self) -> Floats:

@@ -34,7 +34,7 @@ def chains_of(target, starts, seed=0, most=400_000, **how):
 
 
 def stage_of(u, mode=0):
-    return MoveStage(u, np.zeros(u.shape[:2]), np.broadcast_to(mode, u.shape[:2]))
+    return MoveStage(u, np.zeros(u.shape[:2]), np.broadcast_to(mode, u.shape[:2]), np.zeros((1, u.shape[1])))
 
 
 def ar1(correlation, moves, chains, dim, seed):
