@@ -335,7 +335,8 @@ def until_stationary(
                     kept, entered = [], []
                     continue
             unsure = written and not chains.knows_sds
-            until = max(fewest_moves, enough_after * (MOVES.patience if unsure else 1))
+            settled = sampler.dispersed_after + MOVES.many_moves
+            until = max(fewest_moves, settled, enough_after * (MOVES.patience if unsure else 1))
             if enough and sampler.moves >= until:
                 return chains
             if over or is_in_vain(chains, sampler.step, effective, most):
@@ -347,7 +348,7 @@ def until_stationary(
 
 
 def uneven_of(stages: Sequence[MoveStage]) -> float:
-    """By how much more than by chance the number of rejected moves of all stages varies over chains, a move."""
+    """By how much more than by chance the number of rejected moves varies over chains, a move of stages."""
     moves = [len(stage.u) for stage in stages]
     return uneven(np.average([stage.rejected[0] for stage in stages], axis=0, weights=moves), sum(moves))
 

@@ -135,8 +135,8 @@ def products_of(gradients: Gradients, u: Floats, rng: np.random.Generator) -> tu
         precisions = precisions_of_priors(gradients, u, powers)
         powers[~(precisions > 0)] = 0.0
     own, by = np.flatnonzero(powers.any(axis=1)), np.flatnonzero(powers.any(axis=0))
-    found = Products(own, by, powers[np.ix_(own, by)], precisions[own])
-    return found, 3 * (1 + PRODUCTS.places) * dim + 4 * len(scales) + 2
+    products = Products(own, by, powers[np.ix_(own, by)], precisions[own])
+    return products, 3 * (1 + PRODUCTS.places) * dim + 4 * len(scales) + 2
 
 
 def powers_along(gradients: Gradients, places: Floats) -> Floats:

@@ -10,6 +10,7 @@ from math import ceil, inf
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ppl.floats import Floats
 from ppl.kernel.advi.coordinates import Scaled
@@ -70,6 +71,9 @@ class SamplerLimits(NamedTuple):
     looked_again: int = 3
     """How many times as many gradients as at the last look there are at the next."""
 
+    overdispersed: float = 2.0
+    """How many times as far from their mean every other chain is set."""
+
     most_stored: int = 2**25
     """Numbers in the positions of one stage that are all kept; else one position in so many."""
 
@@ -99,7 +103,7 @@ class ChainPositions(NamedTuple):
 CARRIED = (
     *("chains", "step", "funnels", "necks", "looked", "metric", "known", "recent"),
     *("rejected", "divergent", "unevenness", "gradients", "moves", "straight_moves"),
-    *("proposals", "jumped_after"),
+    *("proposals", "jumped_after", "dispersed", "dispersed_after"),
 )
 """What a sampler carries from stage to stage, beside its generator."""
 
@@ -122,7 +126,7 @@ class Sampler:
     `rejected` (chains,) of each chain were as good as sure to be, and the share `divergent` of all diverged
     with a shorter step too; `unevenness` is by how much more than by chance the number of rejected ones
     varies over chains, a move. `last` is the last move. Chains `jumped_after` so many gradients, by
-    `proposals`.
+    `proposals`, and every other one was `dispersed_after` so many moves, along these (dim,) coordinates.
     """
 
     target: Target
@@ -148,12 +152,15 @@ class Sampler:
     recent: Floats = field(init=False)
     proposals: JumpProposals = field(init=False, default=JumpProposals(np.zeros(0), np.zeros(0)))
     jumped_after: int = 0
+    dispersed: NDArray[np.bool_] = field(init=False)
+    dispersed_after: float = -inf
 
     def __post_init__(self) -> None:
         """Raises LinAlgError where the chains have no spread."""
         self.step = SAMPLER.first_step / self.target.dim**0.25
         self.gradients = len(self.chains.u)
         self.recent = np.empty((0, *self.chains.u.shape))
+        self.dispersed = np.zeros(self.target.dim, dtype=bool)
         self.forget()
         self.learn(self.chains.u[None])
 
@@ -174,6 +181,8 @@ class Sampler:
         """
         own = InFunnels(self.target, self.funnels) if self.funnels else None
         chains = chains_at(own, own.inside(self.chains.u)) if own else self.chains
+        if own and not self.straightens_from:
+            chains = self.overdispersed(own, chains)
         every = 1 + moves * chains.u.size // SAMPLER.most_stored
         mean = SAMPLER.first_trajectory if self.moves < self.first_moves else SAMPLER.trajectory
         u, log_p = list[Floats](), list[Floats]()
@@ -204,6 +213,24 @@ class Sampler:
         if rate:
             self.learn(positions.u)
         return positions
+
+    def overdispersed(self, own: InFunnels, chains: Chains) -> Chains:
+        """Chains, every other one further out along what necks turn out to be driven by.
+
+        There they began where q is, often too near to one another; now these and the others must agree
+        (Gelman and Rubin 1992, "Inference from iterative simulation using multiple sequences", Statistical
+        Science 7).
+        """
+        drivers = self.necks.slopes.any(axis=0) if self.necks else np.zeros(self.target.dim, dtype=bool)
+        along = np.flatnonzero(drivers & ~self.dispersed)
+        if not len(along):
+            return chains
+        self.dispersed, self.dispersed_after = self.dispersed | drivers, self.moves
+        z, v = chains.u.copy(), chains.u[:, along]
+        z[1::2, along] += (SAMPLER.overdispersed - 1) * (v - v.mean(axis=0))[1::2]
+        further = chains_at(own, z)
+        self.gradients += len(z)
+        return chains.replaced(np.isfinite(further.log_p), further)
 
     @property
     def jumps_are_due(self) -> bool:
@@ -260,7 +287,7 @@ class Sampler:
         self.known = np.ones(self.target.dim), np.ones(self.target.dim)
 
     def straight(self, u: Floats) -> Coordinates | None:
-        """Those fitted to positions u (moves, chains, dim) in the coordinates of the program."""
+        """Those of funnels fitted to positions u (moves, chains, dim) in the coordinates of the program."""
         products = self.necks.products if self.necks else NO_PRODUCTS
         layers: list[Coordinates] = [products] if len(products.effects) else []
         u = in_coordinates(layers, u)

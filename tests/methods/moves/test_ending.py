@@ -17,6 +17,7 @@ from ppl.methods.moves.ending import (
     is_in_vain,
     most_gradients,
     moved,
+    uneven_of,
     until_stationary,
 )
 from ppl.methods.moves.jumps import JUMPING
@@ -71,6 +72,20 @@ def test_rejections_that_depend_on_where_chains_are_differ_between_them_by_more_
     assert np.mean(by_chance) == pytest.approx(0, abs=0.003) and np.max(by_chance) < MOVES.most_uneven * 1.5
     assert np.mean(np.array(by_chance) > MOVES.most_uneven) < 0.05
     assert np.mean(np.array(by_place) > MOVES.most_uneven) > 0.9
+
+
+def test_a_share_rejected_by_all_stages_together_tells_what_the_last_one_may_not():
+    """A tenth of the chains beside a narrow region, in 9 and 13 moves, and a last stage as by chance."""
+    noise = rng()
+    beside = np.where(np.arange(128) < 13, 0.3, 0.03)
+    shares = [noise.binomial(n, beside) / n for n in (9, 13)] + [np.full(128, 0.05)]
+    stages = [
+        stage_of(np.zeros((n, 128, 1)))._replace(rejected=share[None])
+        for n, share in zip((9, 13, 4), shares, strict=True)
+    ]
+    assert uneven(shares[-1], 4) < 0 < MOVES.most_uneven < uneven_of(stages)
+    share = np.average(shares, axis=0, weights=[9, 13, 4])
+    assert uneven_of(stages) == pytest.approx(uneven(share, 26))
 
 
 def test_chains_that_never_move_are_worth_their_number():

@@ -6,6 +6,7 @@ from toy_targets import Funnel, Gammas
 from toy_targets import Gaussian as GaussianTarget
 
 from ppl.methods.moves import sampler
+from ppl.methods.moves.funnels import InFunnels
 from ppl.methods.moves.sampler import Sampler
 from ppl.methods.moves.trajectories import chains_at
 
@@ -85,3 +86,21 @@ def test_some_of_the_chains_go_on_where_they_were():
     assert len(chains.chains.u) == 128 and {tuple(u) for u in chains.chains.u} < before
     u = np.concatenate([chains.stage(moves, 0.3).u for moves in (4, 13, 20)][1:])
     np.testing.assert_allclose(u.reshape(-1, 3).std(axis=0), [1, 2, 3], rtol=0.08)
+
+
+def test_every_other_chain_begins_further_out_along_a_driver_once():
+    target, rng = Funnel(), np.random.default_rng(3)
+    chains = Sampler(target, chains_at(target, 0.1 * rng.standard_normal((128, 6))), rng, straightens_from=0)
+    chains.stage(8)
+    assert chains.funnels and not chains.dispersed.any()
+    own = InFunnels(target, chains.funnels)
+    before = chains_at(own, own.inside(chains.chains.u))
+    after = chains.overdispersed(own, before)
+    off = before.u[:, 0] - before.u[:, 0].mean()
+    np.testing.assert_allclose(after.u[:, 0] - before.u[:, 0], np.where(np.arange(128) % 2, off, 0.0))
+    np.testing.assert_array_equal(
+        after.u[:, 1:], before.u[:, 1:]
+    )  # in coordinates in which these are straight
+    np.testing.assert_allclose(after.log_p, own.log_densities(after.u))
+    assert chains.dispersed.tolist() == [True, *[False] * 5] and chains.dispersed_after == 8
+    assert chains.overdispersed(own, after) is after
