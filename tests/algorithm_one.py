@@ -8,7 +8,7 @@ from ppl.kernel.advi.start import Init
 from ppl.kernel.advi.target import Target
 from ppl.methods.recipes.advi import staged
 from ppl.methods.recipes.result import Result
-from ppl.methods.run.context import Context
+from ppl.methods.run.phases import Context
 from ppl.methods.run.settings import Settings
 
 PAPER: dict[str, Any] = {"algorithm": "meanfield", "start": "random", "average": False, "refine": False}

@@ -13,7 +13,7 @@ from ppl.methods.diagnose.spread import Spread
 from ppl.methods.moves.sampler import Adapted
 from ppl.methods.recipes.nested import nested
 from ppl.methods.recipes.result import Path, Result, result_of, result_of_chains
-from ppl.methods.run.context import Context
+from ppl.methods.run.phases import Context
 from ppl.methods.run.settings import Settings
 from ppl.records import dataclass, replace
 from ppl.run.driver import FitDraws, draws_of

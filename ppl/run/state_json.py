@@ -24,10 +24,11 @@ from ppl.methods.initialise.starting import StartState
 from ppl.methods.moves.ending import StageEnd
 from ppl.methods.moves.funnels import Funnels
 from ppl.methods.moves.jumps import JumpProposals
+from ppl.methods.moves.layers import Layers
 from ppl.methods.moves.metric import Directions, Metric
 from ppl.methods.moves.mixing import MoveStage
 from ppl.methods.moves.necks import Necks
-from ppl.methods.moves.products import Layers, Products
+from ppl.methods.moves.products import Products
 from ppl.methods.moves.sampler import Adapted
 from ppl.methods.moves.trajectories import Chains
 from ppl.methods.nested.field_coordinates import FieldCoordinates

@@ -16,7 +16,7 @@ from ppl.kernel.advi.outcome import Ending
 from ppl.kernel.advi.steps import STEPS
 from ppl.kernel.advi.steps.step_rule import Polynomial
 from ppl.kernel.advi.stopping import STOPPING
-from ppl.methods.run.context import Context
+from ppl.methods.run.phases import Context
 from ppl.methods.run.settings import Settings
 
 DIM, ITERATIONS, EVERY = 2, 200, 20

@@ -17,7 +17,7 @@ from ppl.methods.diagnose.verdict import verdict_of
 from ppl.methods.moves.ending import Moved
 from ppl.methods.moves.mixing import Mixing
 from ppl.methods.recipes.result import Path, result_of
-from ppl.methods.run.context import Context
+from ppl.methods.run.phases import Context
 from ppl.methods.run.settings import Settings
 
 N, DIM = 200, 1000

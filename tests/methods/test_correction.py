@@ -41,7 +41,7 @@ from ppl.methods.moves.ending import MOVES, Moved, most_gradients, needed
 from ppl.methods.moves.mixing import Mixing
 from ppl.methods.recipes.result import ELSEWHERE, ESTIMATED, Path, result_of
 from ppl.methods.refine.fixed_draws import FIXED_DRAWS, gradients_for
-from ppl.methods.run.context import Context
+from ppl.methods.run.phases import Context
 from ppl.methods.run.settings import Settings
 from ppl.run.posterior_target import PosteriorTarget
 

@@ -38,9 +38,7 @@ from ppl.methods.moves.ending import MOVES, Moved, most_gradients, moved
 from ppl.methods.moves.funnels import Coordinates
 from ppl.methods.moves.images import Images, OneImage, near_images, put_back
 from ppl.methods.moves.metric import metric_of
-from ppl.methods.moves.necks import necks_of
 from ppl.methods.moves.sampler import Adapted
-from ppl.methods.moves.straightening import straightened
 from ppl.methods.run.settings import Settings
 from ppl.records import dataclass, field, replace
 
@@ -259,6 +257,9 @@ def has_a_neck(target: Target, drawn: Corrected, weights: Psis, rng: np.random.G
     """Whether draws by heavy weights are of a funnel, into whose neck draws of q seldom lead."""
     if weights.khat <= KHAT_WITH_VARIANCE:
         return False
+    from ppl.methods.moves.necks import necks_of  # few draws get here
+    from ppl.methods.moves.straightening import straightened
+
     necks, _ = necks_of(target.gradients_alone, drawn.u, rng)
     funnels = straightened(drawn.u[None], necks) if necks else None
     return funnels is not None and funnels.narrowing(drawn.u) > CORRECTION.narrow

@@ -5,7 +5,7 @@ the log v of its scale. So far out along v the first is nothing, and second deri
 seldom chains are there; a Newton step tells the mean.
 """
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from math import inf
 from typing import NamedTuple
 
@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl.floats import Floats
-from ppl.methods.moves.products import NO_PRODUCTS, Gradients, Products, at_each
 from ppl.methods.numerics.index_sets import all_but
 from ppl.methods.numerics.quantiles import median, quantiles
 from ppl.records import dataclass
@@ -52,6 +51,9 @@ class NeckLimits(NamedTuple):
     least_feature: float = 0.5
     """How many of its sds there one of them moves it, at least."""
 
+    batch: int = 128
+    """Points whose gradients are evaluated at once."""
+
 
 NECKS = NeckLimits()
 
@@ -61,10 +63,9 @@ class Necks:
     """Coordinates `driven` (driven,) of the precisions exp(slopes u + offsets) far out along their drivers.
 
     Their means there are constants + features u; `slopes` and `features` are (driven, dim), the others
-    (driven,). All is in the coordinates of `products`.
+    (driven,).
     """
 
-    products: Products
     driven: NDArray[np.intp]
     slopes: Floats
     offsets: Floats
@@ -84,6 +85,9 @@ class Driven(NamedTuple):
     features: Floats
 
 
+Gradients = Callable[[Floats], Floats]
+
+
 def cost_of_necks(dim: int) -> int:
     """The gradients that `necks_of` takes at least."""
     return 9 * NECKS.first_positions * dim
@@ -94,10 +98,11 @@ def necks_of(
     u: Floats,
     rng: np.random.Generator,
     most: float = inf,
-    products: Products = NO_PRODUCTS,
+    known: Callable[[Floats], dict[int, list[Driven]]] = lambda u: {},
 ) -> tuple[Necks | None, int]:
     """Those of a log density with these `gradients`, seen from some of its draws u (n, dim), and at how many
-    points these were taken, about `most` at most; None of none. All are in the coordinates of `products`."""
+    points these were taken, about `most` at most; None of none. Some may be `known` at some of the draws.
+    """
     spent = 0
 
     def counted(u: Floats) -> Floats:
@@ -106,7 +111,7 @@ def necks_of(
         return gradients(u)
 
     sds, some = u.std(axis=0), u[rng.choice(len(u), min(NECKS.positions, len(u)), replace=False)]
-    by = driven_products(products, some)
+    by = known(some)
     free = {one.driver for each in by.values() for one in each}
     with np.errstate(all="ignore"):  # far out anything may overflow
         for j, direction in likely_drivers(counted, some[: NECKS.first_positions], sds, rng):
@@ -114,21 +119,7 @@ def necks_of(
                 for one in beside(by, free, driven_by(counted, some, sds, j, direction)):
                     by.setdefault(one.coordinate, []).append(one)
                     free |= {j, *np.flatnonzero(one.features).tolist()}
-        return (joined(by, some, products) if by else None), spent
-
-
-def driven_products(products: Products, x: Floats) -> dict[int, list[Driven]]:
-    """The effects by each of their scales, at points x (n, dim) in coordinates of the products: what priors
-    about 0 say of these."""
-    here, none = np.log(products.precisions) - 2 * products.logs(x), np.zeros(x.shape[1])
-    return {
-        int(k): [
-            Driven(int(k), int(j), -2 * float(power), own, 0.0, none)
-            for j, power in zip(products.scales, powers, strict=True)
-            if power
-        ]
-        for k, powers, own in zip(products.effects, products.powers, here.T, strict=True)
-    }
+        return (joined(by, some) if by else None), spent
 
 
 def beside(by: Mapping[int, list[Driven]], free: Set[int], each: Sequence[Driven]) -> list[Driven]:
@@ -150,7 +141,7 @@ def beside(by: Mapping[int, list[Driven]], free: Set[int], each: Sequence[Driven
     return list(driven.values())
 
 
-def joined(by: dict[int, list[Driven]], u: Floats, products: Products) -> Necks:
+def joined(by: dict[int, list[Driven]], u: Floats) -> Necks:
     """The same part of a precision, if driven by several, is a product."""
     rows, dim = list[tuple[int, Floats, float, float, Floats]](), u.shape[1]
     for i, each in sorted(by.items()):
@@ -160,7 +151,7 @@ def joined(by: dict[int, list[Driven]], u: Floats, products: Products) -> Necks:
                 slopes[one.driver] = one.slope
         offset = median(first.here - u @ slopes)
         rows.append((i, slopes, offset, first.constant, first.features))
-    return Necks(products, *map(np.array, zip(*rows, strict=True)))
+    return Necks(*map(np.array, zip(*rows, strict=True)))
 
 
 def likely_drivers(
@@ -188,6 +179,13 @@ def likely_drivers(
         total += np.log1p(np.where(growth[::-1] < NECKS.alike * growth, growth, 0.0)).sum(axis=2) / 2
     order = np.argsort(-total.max(axis=0), kind="stable")[: NECKS.most_drivers]
     return [(int(j), float(2 * total[:, j].argmax() - 1)) for j in order if total[:, j].max() > NECKS.total]
+
+
+def at_each(gradients: Gradients, u: Floats) -> Floats:
+    """The gradients at u (..., dim), in batches."""
+    flat = u.reshape(-1, u.shape[-1])
+    parts = (flat[k : k + NECKS.batch] for k in range(0, len(flat), NECKS.batch))
+    return np.concatenate([np.empty((0, u.shape[-1])), *map(gradients, parts)]).reshape(u.shape)
 
 
 def driven_by(gradients: Gradients, u: Floats, sds: Floats, j: int, direction: float) -> list[Driven]:

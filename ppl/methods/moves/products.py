@@ -6,17 +6,14 @@ Roberts and Skold 2007, "A general framework for the parametrization of hierarch
 Science 22), of which a Gaussian given the scale is a good description.
 """
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ppl.floats import Floats
-from ppl.methods.moves.funnels import Coordinates
+from ppl.methods.moves.necks import Driven, Gradients, at_each
 from ppl.records import dataclass
-
-Gradients = Callable[[Floats], Floats]
 
 
 class ProductLimits(NamedTuple):
@@ -43,9 +40,6 @@ class ProductLimits(NamedTuple):
     far: float = 15.0
     """How far down, in the log, scales are where the data say nothing of the effects."""
 
-    batch: int = 128
-    """Points whose gradients are evaluated at once."""
-
 
 PRODUCTS = ProductLimits()
 
@@ -67,6 +61,18 @@ class Products:
         """Of the scale of each effect, (n, e)."""
         return np.asarray(u[:, self.scales] @ self.powers.T)
 
+    def driven(self, x: Floats) -> dict[int, list[Driven]]:
+        """The effects by each of their scales, at points x (n, dim) in these coordinates, as priors say."""
+        here, none = np.log(self.precisions) - 2 * self.logs(x), np.zeros(x.shape[1])
+        return {
+            int(k): [
+                Driven(int(k), int(j), -2 * float(power), own, 0.0, none)
+                for j, power in zip(self.scales, powers, strict=True)
+                if power
+            ]
+            for k, powers, own in zip(self.effects, self.powers, here.T, strict=True)
+        }
+
     def straight(self, u: Floats) -> Floats:
         x = u.copy()
         x[:, self.effects] *= np.exp(self.logs(u))
@@ -86,32 +92,6 @@ class Products:
 
 
 NO_PRODUCTS = Products(np.arange(0), np.arange(0), np.zeros((0, 0)), np.zeros(0))
-
-
-@dataclass(frozen=True)
-class Layers:
-    """Coordinates of coordinates, each `of` them in those before."""
-
-    of: tuple[Coordinates, ...]
-
-    def straight(self, u: Floats) -> Floats:
-        for each in self.of:
-            u = each.straight(u)
-        return u
-
-    def back(self, z: Floats) -> tuple[Floats, Floats, list[tuple[Floats, Any]]]:
-        change, shapes = np.zeros(len(z)), list[tuple[Floats, Any]]()
-        for each in reversed(self.of):
-            at = z
-            z, own, shape = each.back(at)
-            change += own
-            shapes.append((at, shape))
-        return z, change, shapes
-
-    def pulled_back(self, slope: Floats, z: Floats, shape: list[tuple[Floats, Any]]) -> Floats:
-        for each, (at, own) in zip(self.of, reversed(shape), strict=True):
-            slope = each.pulled_back(slope, at, own)
-        return slope
 
 
 def products_of(gradients: Gradients, u: Floats, rng: np.random.Generator) -> tuple[Products, int]:
@@ -174,10 +154,3 @@ def precisions_of_priors(gradients: Gradients, u: Floats, powers: Floats) -> Flo
     at = np.where(effects, 0.0, u - PRODUCTS.far * np.sign(powers.sum(axis=0)))
     below, above = at_each(gradients, at + PRODUCTS.step * np.outer([-1.0, 1.0], effects))
     return np.where(effects, (below - above) / (2 * PRODUCTS.step), 1.0)
-
-
-def at_each(gradients: Gradients, u: Floats) -> Floats:
-    """The gradients at u (..., dim), in batches."""
-    flat = u.reshape(-1, u.shape[-1])
-    parts = (flat[k : k + PRODUCTS.batch] for k in range(0, len(flat), PRODUCTS.batch))
-    return np.concatenate([np.empty((0, u.shape[-1])), *map(gradients, parts)]).reshape(u.shape)

@@ -5,9 +5,9 @@ for setting trajectory lengths in Hamiltonian Monte Carlo", AISTATS). The metric
 positions of the other half of the chains in the stage before.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from math import ceil, inf
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,12 +19,12 @@ from ppl.methods.moves.funnels import Coordinates, InFunnels, unscaled, without_
 from ppl.methods.moves.images import put_back
 from ppl.methods.moves.jumps import JUMPING, JumpProposals, jumped
 from ppl.methods.moves.metric import Factor, Metric, folds, learnt, second_of
-from ppl.methods.moves.necks import Necks, cost_of_necks, necks_of
-from ppl.methods.moves.products import NO_PRODUCTS, Layers, products_of
-from ppl.methods.moves.spreads import spreads
-from ppl.methods.moves.straightening import STRAIGHTENING, straightened
 from ppl.methods.moves.trajectories import Chains, Move, chains_at, move
 from ppl.records import dataclass, field
+
+if TYPE_CHECKING:
+    from ppl.methods.moves.necks import Necks
+    from ppl.methods.moves.products import Products
 
 
 class SamplerLimits(NamedTuple):
@@ -101,7 +101,7 @@ class ChainPositions(NamedTuple):
 
 
 CARRIED = (
-    *("chains", "step", "funnels", "necks", "looked", "metric", "known", "recent"),
+    *("chains", "step", "funnels", "products", "necks", "looked", "metric", "known", "recent"),
     *("rejected", "divergent", "unevenness", "gradients", "moves", "straight_moves"),
     *("proposals", "jumped_after", "dispersed", "dispersed_after"),
 )
@@ -138,7 +138,8 @@ class Sampler:
     first_moves: int = SAMPLER.first_moves
     acceptance: float = SAMPLER.acceptance
     step: float = field(init=False)
-    necks: Necks | None = field(init=False, default=None)
+    products: "Products | None" = field(init=False, default=None)
+    necks: "Necks | None" = field(init=False, default=None)
     looked: int = 0
     metric: Metric = field(init=False)
     known: tuple[Factor, Factor] = field(init=False)
@@ -254,15 +255,8 @@ class Sampler:
 
     def learn(self, u: Floats) -> None:
         """Funnels, the metric and proposals of jumps of positions u (moves, chains, dim)."""
-        if self.moves >= self.straightens_from and u.shape[-1] <= STRAIGHTENING.most_dimensions:
-            some = u[:: -(-u[..., 0].size // (2 * STRAIGHTENING.positions))]
-            both, self.recent = np.concatenate([self.recent, some]), some
-            if both[..., 0].size >= STRAIGHTENING.fewest_positions:
-                both = unscaled(self.target, both)
-                self.look_for_necks(all_of(both))
-                self.funnels = self.straight(both)
-                if self.funnels:
-                    self.forget()
+        if self.moves >= self.straightens_from:
+            self.look_for_funnels(u)
         x = InFunnels(self.target, self.funnels).inside(all_of(u)).reshape(u.shape) if self.funnels else u
         second = second_of(u.shape[1])
         each = [
@@ -276,6 +270,27 @@ class Sampler:
         if x[:, second:, 0].size >= SAMPLER.positions_a_dimension * u.shape[-1]:
             self.known = self.metric.factors
 
+    def look_for_funnels(self, u: Floats) -> None:
+        """In positions u (moves, chains, dim) and those of the stage before; for necks where not dear."""
+        from ppl.methods.moves.layers import cost_of_necks, fitted_layers, seen_necks  # most fits end before
+        from ppl.methods.moves.straightening import STRAIGHTENING
+
+        some = u[:: -(-u[..., 0].size // (2 * STRAIGHTENING.positions))]
+        both, self.recent = np.concatenate([self.recent, some]), some
+        dim, most = u.shape[-1], SAMPLER.share_of_necks * self.gradients
+        if dim > STRAIGHTENING.most_dimensions or both[..., 0].size < STRAIGHTENING.fewest_positions:
+            return
+        both = unscaled(self.target, both)
+        if self.gradients >= SAMPLER.looked_again * self.looked and cost_of_necks(dim) <= most:
+            products, necks, spent = seen_necks(without_scale(self.target), all_of(both), self.rng, most)
+            if necks and (self.necks is None or len(necks.driven) >= len(self.necks.driven)):
+                self.products, self.necks = products, necks
+            self.gradients += spent
+            self.looked = self.gradients
+        self.funnels = fitted_layers(both, self.products, self.necks)
+        if self.funnels:
+            self.forget()
+
     def keep(self, count: int) -> None:
         """So many of the chains, at random."""
         places = np.sort(self.rng.choice(len(self.chains.u), count, replace=False))
@@ -285,37 +300,6 @@ class Sampler:
     def forget(self) -> None:
         """Which metric is known, as of other coordinates."""
         self.known = np.ones(self.target.dim), np.ones(self.target.dim)
-
-    def straight(self, u: Floats) -> Coordinates | None:
-        """Those of funnels fitted to positions u (moves, chains, dim) in the coordinates of the program."""
-        products = self.necks.products if self.necks else NO_PRODUCTS
-        layers: list[Coordinates] = [products] if len(products.effects) else []
-        u = in_coordinates(layers, u)
-        funnels = straightened(u, self.necks)
-        if funnels is None:
-            return None
-        layers.append(funnels)
-        means = spreads(funnels.straight(all_of(u)), funnels)
-        return Layers((*layers, means) if means else tuple(layers))
-
-    def look_for_necks(self, u: Floats) -> None:
-        """From positions u (n, dim) in the coordinates of the program, where that is not dear."""
-        most = SAMPLER.share_of_necks * self.gradients
-        due = self.gradients >= SAMPLER.looked_again * self.looked
-        if due and cost_of_necks(u.shape[1]) <= most:
-            base = without_scale(self.target)
-            products, first = products_of(base.gradients_alone, u[-1], self.rng)
-            inside = InFunnels(base, products).gradients_alone
-            necks, spent = necks_of(inside, products.straight(u), self.rng, most, products)
-            if necks and (self.necks is None or len(necks.driven) >= len(self.necks.driven)):
-                self.necks = necks
-            self.gradients += first + spent
-            self.looked = self.gradients
-
-
-def in_coordinates(layers: Sequence[Coordinates], u: Floats) -> Floats:
-    """Positions u (moves, chains, dim) in the coordinates of layers."""
-    return Layers(tuple(layers)).straight(all_of(u)).reshape(u.shape)
 
 
 def uneven(rejected: Floats, moves: int) -> float:

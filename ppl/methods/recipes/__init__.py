@@ -10,7 +10,7 @@ from ppl.kernel.advi.start import Init
 from ppl.kernel.advi.target import Target
 from ppl.methods.recipes.refusals import refuse
 from ppl.methods.recipes.result import Result, without_parameters
-from ppl.methods.run.context import Context
+from ppl.methods.run.phases import Context
 from ppl.methods.run.settings import Settings
 
 Recipe = Callable[[Target, Init, Context], Result]

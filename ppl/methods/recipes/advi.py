@@ -33,8 +33,7 @@ from ppl.methods.recipes.result import Path, Result, result_of
 from ppl.methods.refine.gaussian_at_start import AtStart, better, gaussian_at_start
 from ppl.methods.refine.newton_by_rows import at_mode_of_all_rows
 from ppl.methods.refine.refinement import Refined, refine, unrefined
-from ppl.methods.run.context import Context
-from ppl.methods.run.phases import POINTS_OF_A_START, integrates_fields
+from ppl.methods.run.phases import POINTS_OF_A_START, Context, integrates_fields
 from ppl.methods.run.settings import Settings
 
 NO_REFINEMENT = (

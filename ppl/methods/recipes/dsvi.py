@@ -17,7 +17,7 @@ from ppl.methods.objective import ArdTarget
 from ppl.methods.recipes.optimising import AVERAGED_HALF, fit_by_steps, maximise_elbo
 from ppl.methods.recipes.parts import algorithm_of, stopping_of, with_noise
 from ppl.methods.recipes.result import Result, result_of
-from ppl.methods.run.context import Context
+from ppl.methods.run.phases import Context
 from ppl.methods.run.settings import Settings
 
 DSVI_STAGES = 20

@@ -53,7 +53,7 @@ from ppl.methods.nested.weighted_draws import WeightedPoints, drawn, given
 from ppl.methods.numerics.log_sums import log_sum_exp
 from ppl.methods.recipes.refusals import Refused
 from ppl.methods.recipes.result import Path, Result, result_with
-from ppl.methods.run.context import Context
+from ppl.methods.run.phases import Context
 
 PROPOSALS = 2048
 """Weighted draws to resample from, or twice as many as are written."""

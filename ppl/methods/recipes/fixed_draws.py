@@ -12,7 +12,7 @@ from ppl.methods.recipes.parts import with_noise
 from ppl.methods.recipes.result import Result, result_of
 from ppl.methods.refine.fixed_draws import fit_fixed_draws
 from ppl.methods.refine.refinement import Refined, answer, unrefined
-from ppl.methods.run.context import Context
+from ppl.methods.run.phases import Context
 
 
 def fixed_draws(target: Target, init: Init, context: Context) -> Result:

@@ -12,7 +12,7 @@ from ppl.kernel.advi.target import Target
 from ppl.methods.initialise.mode import StartingMode, find_mode
 from ppl.methods.maximise.rules import STANS, Rules
 from ppl.methods.recipes.result import Path, Result, result_of
-from ppl.methods.run.context import Context
+from ppl.methods.run.phases import Context
 
 TO_ROUNDING = Rules(tol_rel_obj=0.0, tol_rel_grad=0.1)
 """A Gaussian is centred at the mode more closely than Stan's tolerances ask for."""

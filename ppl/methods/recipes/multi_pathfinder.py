@@ -16,7 +16,7 @@ from ppl.methods.correct.correction import resample
 from ppl.methods.diagnose.psis import weighted_draws_of
 from ppl.methods.initialise.pathfinder import NO_GAUSSIAN, Pathfinder, mixture_log_density, pathfinders
 from ppl.methods.recipes.result import Path, Result, result_of, result_with
-from ppl.methods.run.context import Context
+from ppl.methods.run.phases import Context
 
 
 def multi_pathfinder(target: Target, init: Init, context: Context) -> Result:

@@ -21,7 +21,7 @@ from ppl.late import LateModule
 from ppl.methods.nested.structure import structure_of
 from ppl.methods.recipes.refusals import Refused
 from ppl.methods.recipes.result import Path, Result, result_of
-from ppl.methods.run.context import Context
+from ppl.methods.run.phases import Context
 
 fields = LateModule("ppl.methods.recipes.fields")
 NOT_APPLICABLE = (

@@ -21,7 +21,7 @@ from ppl.methods.initialise.starting import Start, at_random, from_paths, from_q
 from ppl.methods.recipes.parts import etas_of
 from ppl.methods.recipes.result import Path, Result, result_of
 from ppl.methods.refine.refinement import Refined
-from ppl.methods.run.context import Context
+from ppl.methods.run.phases import Context
 
 AVERAGED_HALF = 3.0
 """The power by which an average is over the later half of the path or so."""

@@ -20,7 +20,7 @@ from ppl.methods.objective import MarginalTarget
 from ppl.methods.recipes.fixed_draws import from_start
 from ppl.methods.recipes.laplace import outcome_of
 from ppl.methods.recipes.result import Path, Result, result_of
-from ppl.methods.run.context import Context
+from ppl.methods.run.phases import Context
 
 
 def optimize(target: Target, init: Init, context: Context) -> Result:

@@ -45,7 +45,7 @@ from ppl.methods.diagnose.verdict import Verdict, verdict_of
 from ppl.methods.moves.images import Images, OneImage, images_of
 from ppl.methods.moves.metric import CORRELATED_DIMENSIONS
 from ppl.methods.moves.sampler import Adapted
-from ppl.methods.run.context import Context
+from ppl.methods.run.phases import Context
 from ppl.methods.run.settings import Settings
 from ppl.records import dataclass, field, replace
 

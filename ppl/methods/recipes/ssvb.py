@@ -12,7 +12,7 @@ from ppl.kernel.advi.target import Target
 from ppl.methods.recipes.optimising import AVERAGED_HALF, fit_by_steps
 from ppl.methods.recipes.parts import algorithm_of, stopping_of, with_noise
 from ppl.methods.recipes.result import Result
-from ppl.methods.run.context import Context
+from ppl.methods.run.phases import Context
 from ppl.methods.run.settings import Settings
 
 GRADIENT_VARIANCE = 1.0

@@ -14,7 +14,7 @@ from ppl.methods.correct.correction import will_move
 from ppl.methods.initialise.starting import Start
 from ppl.methods.refine.fixed_draws import FIXED_DRAWS, FixedDrawsFit, fit_fixed_draws, gradients_for
 from ppl.methods.refine.fixed_elbo import negative_elbo
-from ppl.methods.run.context import Context
+from ppl.methods.run.phases import Context
 from ppl.records import dataclass, replace
 
 COMPARED_DRAWS = 32

@@ -3,8 +3,12 @@
 from pathlib import Path
 from typing import NamedTuple
 
+from ppl.kernel.advi import context
 from ppl.kernel.advi.outcome import Phase
 from ppl.methods.run.settings import Settings
+
+Context = context.Context[Settings]
+"""The context of every stage of a fit, beside its target."""
 
 
 class About(NamedTuple):

@@ -24,7 +24,7 @@ from ppl.methods.diagnose.spread import Spread
 from ppl.methods.recipes import fit
 from ppl.methods.recipes.result import Path, Result
 from ppl.methods.recipes.result import result_of as drawn
-from ppl.methods.run.context import Context
+from ppl.methods.run.phases import Context
 from ppl.methods.run.settings import Settings
 from ppl.results.files.provenance import Provenance
 from ppl.run.checksum import plain, read_record, require_types, with_checksum

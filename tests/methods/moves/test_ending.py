@@ -264,7 +264,7 @@ def test_chains_that_check_draws_and_change_are_worth_those_that_take_their_plac
 @pytest.mark.parametrize("starts_right", [True, False])
 def test_right_draws_of_a_funnel_end_before_it_is_fitted(monkeypatch, starts_right):
     fits = list[int]()
-    monkeypatch.setattr("ppl.methods.moves.sampler.straightened", lambda u, necks: fits.append(len(u)))
+    monkeypatch.setattr("ppl.methods.moves.layers.straightened", lambda u, necks: fits.append(len(u)))
     rng = np.random.default_rng(1)
     v = 3 * rng.standard_normal(1000)
     u = np.column_stack([v, np.exp(v / 2)[:, None] * rng.standard_normal((1000, 5))])

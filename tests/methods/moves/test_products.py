@@ -12,8 +12,9 @@ from scipy import stats
 from ppl.kernel.advi.target import Target
 from ppl.methods.moves.ending import moved
 from ppl.methods.moves.funnels import InFunnels
+from ppl.methods.moves.layers import Layers
 from ppl.methods.moves.necks import necks_of
-from ppl.methods.moves.products import Layers, products_of
+from ppl.methods.moves.products import products_of
 from ppl.methods.moves.straightening import straightened
 from ppl.records import dataclass
 
@@ -103,7 +104,7 @@ def test_the_density_over_products():
     target, u = Of(shrinkage, 8), rng.normal(0, 0.7, (2000, 8))
     products, _ = products_of(target.gradients_alone, u[0], rng)
     x = products.straight(u)
-    necks, _ = necks_of(InFunnels(target, products).gradients_alone, x, rng, products=products)
+    necks, _ = necks_of(InFunnels(target, products).gradients_alone, x, rng, known=products.driven)
     assert necks.driven.tolist() == [5, 6, 7]
     inside, step = InFunnels(target, Layers((products, straightened(x[None], necks)))), 1e-6
     at = inside.inside(rng.standard_normal((4, 8)))

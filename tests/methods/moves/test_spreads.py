@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from ppl.methods.moves.necks import Necks
-from ppl.methods.moves.products import NO_PRODUCTS
 from ppl.methods.moves.spreads import spreads
 from ppl.methods.moves.straightening import straightened
 
@@ -27,7 +26,7 @@ def necks():
     """Effects N(mean, exp(v))."""
     slopes, features = np.zeros((2, 4, 6))
     slopes[:, 1], features[:, 0] = -2.0, 1.0
-    return Necks(NO_PRODUCTS, np.arange(2, 6), slopes, np.zeros(4), np.zeros(4), features)
+    return Necks(np.arange(2, 6), slopes, np.zeros(4), np.zeros(4), features)
 
 
 def test_a_mean_is_as_wide_anywhere_given_the_scale(hierarchy, necks):

@@ -31,7 +31,7 @@ from ppl.methods.nested.weighted_draws import Round, WeightedPoints, together
 from ppl.methods.recipes import advi, fields, fit
 from ppl.methods.recipes.nested import by_field
 from ppl.methods.recipes.refusals import Refused
-from ppl.methods.run.context import Context
+from ppl.methods.run.phases import Context
 from ppl.methods.run.settings import Settings
 from ppl.records import dataclass, replace
 from ppl.run.posterior_target import PosteriorTarget
