@@ -167,6 +167,13 @@ def walk(rng: Generator, steps: int) -> Data:
     return as_lists(T=steps, y=rng.normal(level, 0.6))
 
 
+def decay(rng: Generator, groups: int = 4, times: int = 6) -> Data:
+    group, time = np.repeat(np.arange(groups), times), np.tile(np.linspace(0.2, 4, times), groups)
+    level = 1 + 0.5 * rng.standard_normal(groups)
+    y = rng.normal(np.exp(level[group] - 0.5 * time), 0.3)
+    return as_lists(N=len(y), G=groups, group=1 + group, time=time, y=y)
+
+
 def simulated(
     name: str,
     simulate: Callable[[Generator], Data],
@@ -223,6 +230,7 @@ SIMULATED: Mapping[str, Problem] = {
         partial(latent.PROGRAMS.data, "horseshoe_1500"),
         latent.PROGRAMS.reference("horseshoe_1500"),
     ),
+    "decay": simulated("decay", decay),
     "walk_200": simulated("walk_200", partial(walk, steps=200), PROGRAMS / "walk.stan"),
     "walk_400": simulated("walk_400", partial(walk, steps=400), PROGRAMS / "walk.stan"),
     "lotka_volterra": simulated(
