@@ -26,8 +26,8 @@ STEEPEST = 60.0
 class DrivenShape(NamedTuple):
     """Conditional Gaussians of driven coordinates, in units of their sds, given points (n, dim).
 
-    `precision` (n, driven) is P + exp(q x + e), `share` the share of the second, and `narrow` and `wide` the
-    means where it is all of it, and none.
+    `precision` (n, driven) is P + 1 / (exp(-(q x + e)) + V), `share` that of its second part, of whose log
+    `growth` is the slope by q x + e; `narrow` and `wide` are the means where that is all of it, and none.
     """
 
     precision: Floats
@@ -45,9 +45,9 @@ class DrivenShape(NamedTuple):
 class Funnels:
     """Of points u = centre + sds x, the `driven` coordinates (driven,) of x depend on those `by` (k,).
 
-    Rows of `slopes` (driven, k) are q, of `offsets` (driven,) e, of `own` (driven,) P; rows of `narrow`
-    (driven, 1 + k) the coefficients of 1 and x in one mean, of `wide` (driven, 1 + 2 k) those of 1, x and its
-    squares in the other. None of `by` is driven.
+    Rows of `slopes` (driven, k) are q, of `offsets` (driven,) e, of `own` (driven,) P, of `least` (driven,)
+    V, 0 of necks; rows of `narrow` (driven, 1 + k) are the coefficients of 1 and x in one mean, of
+    `wide` (driven, 1 + 2 k) those of 1, x and its squares in the other. None of `by` is driven.
     """
 
     centre: Floats

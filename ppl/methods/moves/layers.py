@@ -7,13 +7,11 @@ import numpy as np
 from ppl.floats import Floats
 from ppl.kernel.advi.target import Target
 from ppl.methods.moves.funnels import Coordinates, InFunnels
-from ppl.methods.moves.necks import Necks, cost_of_necks, necks_of
+from ppl.methods.moves.necks import Necks, necks_of
 from ppl.methods.moves.products import Products, products_of
 from ppl.methods.moves.spreads import spreads
 from ppl.methods.moves.straightening import straightened
 from ppl.records import dataclass
-
-__all__ = ["Layers", "cost_of_necks", "fitted_layers", "seen_necks"]
 
 
 @dataclass(frozen=True)

@@ -121,11 +121,11 @@ class Sampler:
     The `first_moves` are short. `acceptance` is the mean chance that the step size is adapted to. From
     `straightens_from` moves on it moves in the coordinates of `funnels`, where there are any in the positions
     of the last two stages, of which `recent` are those of the last; it has made `straight_moves` there. To
-    `known` factors, of the last stage that was long enough, the next metric is shrunk. It
-    `looked` for their `necks` after so many gradients. Of the trajectories of the last stage the share
-    `rejected` (chains,) of each chain were as good as sure to be, and the share `divergent` of all diverged
-    with a shorter step too; `unevenness` is by how much more than by chance the number of rejected ones
-    varies over chains, a move. `last` is the last move. Chains `jumped_after` so many gradients, by
+    `known` factors, of the last stage that was long enough, the next metric is shrunk. It `looked` for
+    `necks`, in the coordinates of `products`, after so many gradients. Of the trajectories of the last stage
+    the share `rejected` (chains,) of each chain were as good as sure to be, and the share `divergent` of all
+    diverged with a shorter step too; `unevenness` is by how much more than by chance the number of rejected
+    ones varies over chains, a move. `last` is the last move. Chains `jumped_after` so many gradients, by
     `proposals`, and every other one was `dispersed_after` so many moves, along these (dim,) coordinates.
     """
 
@@ -272,7 +272,8 @@ class Sampler:
 
     def look_for_funnels(self, u: Floats) -> None:
         """In positions u (moves, chains, dim) and those of the stage before; for necks where not dear."""
-        from ppl.methods.moves.layers import cost_of_necks, fitted_layers, seen_necks  # most fits end before
+        from ppl.methods.moves.layers import fitted_layers, seen_necks  # most fits end before
+        from ppl.methods.moves.necks import cost_of_necks
         from ppl.methods.moves.straightening import STRAIGHTENING
 
         some = u[:: -(-u[..., 0].size // (2 * STRAIGHTENING.positions))]
