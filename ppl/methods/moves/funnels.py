@@ -28,6 +28,7 @@ class DrivenShape(NamedTuple):
 
     `precision` (n, driven) is P + 1 / (exp(-(q x + e)) + V), `share` that of its second part, of whose log
     `growth` is the slope by q x + e; `narrow` and `wide` are the means where that is all of it, and none.
+    `x` (n, k) is what they depend on.
     """
 
     precision: Floats
@@ -35,6 +36,7 @@ class DrivenShape(NamedTuple):
     narrow: Floats
     wide: Floats
     growth: Floats
+    x: Floats
 
     @property
     def mean(self) -> Floats:
@@ -68,7 +70,7 @@ class Funnels:
         precision = self.own + prior
         narrow = self.narrow[:, 0] + x @ self.narrow[:, 1:].T
         wide = self.wide[:, 0] + np.hstack([x, x**2]) @ self.wide[:, 1:].T
-        return DrivenShape(precision, prior / precision, narrow, wide, 1 - self.least * prior)
+        return DrivenShape(precision, prior / precision, narrow, wide, 1 - self.least * prior, x)
 
     def standard(self, u: Floats) -> Floats:
         """What driven coordinates depend on (n, k), of points u (n, dim), or of these in the coordinates."""
@@ -95,18 +97,14 @@ class Funnels:
 
     def pulled_back(self, slope: Floats, z: Floats, shape: DrivenShape) -> Floats:
         """The gradient (n, dim) by z of a log density and the log-Jacobian, from that by u, (n, dim)."""
-        slope, k, x = slope.copy(), len(self.by), self.standard(z)
-        by, share, sd = (
-            slope[:, self.driven] * self.sds[self.driven],
-            shape.share,
-            1 / np.sqrt(shape.precision),
-        )
+        slope, k, i = slope.copy(), len(self.by), self.driven
+        by, share, sd = slope[:, i] * self.sds[i], shape.share, 1 / np.sqrt(shape.precision)
         of_mean = (shape.narrow - shape.wide) * (1 - share)
-        by_index = shape.growth * share * (by * (of_mean - 0.5 * z[:, self.driven] * sd) - 0.5)
+        by_index = shape.growth * share * (by * (of_mean - 0.5 * z[:, i] * sd) - 0.5)
         by_wide = (by * (1 - share)) @ self.wide[:, 1:]
         through = by_index @ self.slopes + (by * share) @ self.narrow[:, 1:]
-        through += by_wide[:, :k] + 2 * x * by_wide[:, k:]
-        slope[:, self.driven] = by * sd
+        through += by_wide[:, :k] + 2 * shape.x * by_wide[:, k:]
+        slope[:, i] = by * sd
         slope[:, self.by] += through / self.sds[self.by]
         return slope
 

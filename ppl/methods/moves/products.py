@@ -80,14 +80,14 @@ class Products:
 
     def back(self, z: Floats) -> tuple[Floats, Floats, Floats]:
         logs, u = self.logs(z), z.copy()
-        u[:, self.effects] *= np.exp(-logs)
-        return u, -logs.sum(axis=1), u
+        inverse = np.exp(-logs)
+        u[:, self.effects] *= inverse
+        return u, -logs.sum(axis=1), inverse
 
     def pulled_back(self, slope: Floats, z: Floats, shape: Floats) -> Floats:
-        by = slope[:, self.effects]
-        slope = slope.copy()
-        slope[:, self.effects] = by * np.exp(-self.logs(z))
-        slope[:, self.scales] -= (by * shape[:, self.effects] + 1) @ self.powers
+        slope, by = slope.copy(), slope[:, self.effects] * shape
+        slope[:, self.effects] = by
+        slope[:, self.scales] -= (by * z[:, self.effects] + 1) @ self.powers
         return slope
 
 

@@ -272,15 +272,18 @@ class Sampler:
 
     def look_for_funnels(self, u: Floats) -> None:
         """In positions u (moves, chains, dim) and those of the stage before; for necks where not dear."""
-        from ppl.methods.moves.layers import fitted_layers, seen_necks  # most fits end before
-        from ppl.methods.moves.necks import cost_of_necks
-        from ppl.methods.moves.straightening import STRAIGHTENING
+        from ppl.methods.moves.straightening import STRAIGHTENING  # most fits end before
 
+        dim, most = u.shape[-1], SAMPLER.share_of_necks * self.gradients
+        if dim > STRAIGHTENING.most_dimensions:
+            return
         some = u[:: -(-u[..., 0].size // (2 * STRAIGHTENING.positions))]
         both, self.recent = np.concatenate([self.recent, some]), some
-        dim, most = u.shape[-1], SAMPLER.share_of_necks * self.gradients
-        if dim > STRAIGHTENING.most_dimensions or both[..., 0].size < STRAIGHTENING.fewest_positions:
+        if both[..., 0].size < STRAIGHTENING.fewest_positions:
             return
+        from ppl.methods.moves.layers import fitted_layers, seen_necks
+        from ppl.methods.moves.necks import cost_of_necks
+
         both = unscaled(self.target, both)
         if self.gradients >= SAMPLER.looked_again * self.looked and cost_of_necks(dim) <= most:
             products, necks, spent = seen_necks(without_scale(self.target), all_of(both), self.rng, most)
