@@ -10,7 +10,6 @@ from math import ceil, inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ppl.floats import Floats
 from ppl.kernel.advi.coordinates import Scaled
@@ -103,7 +102,7 @@ class ChainPositions(NamedTuple):
 CARRIED = (
     *("chains", "step", "funnels", "products", "necks", "looked", "metric", "known", "recent"),
     *("rejected", "divergent", "unevenness", "gradients", "moves", "straight_moves"),
-    *("proposals", "jumped_after", "dispersed", "dispersed_after"),
+    *("proposals", "jumped_after", "disperses", "dispersed_after"),
 )
 """What a sampler carries from stage to stage, beside its generator."""
 
@@ -126,7 +125,7 @@ class Sampler:
     the share `rejected` (chains,) of each chain were as good as sure to be, and the share `divergent` of all
     diverged with a shorter step too; `unevenness` is by how much more than by chance the number of rejected
     ones varies over chains, a move. `last` is the last move. Chains `jumped_after` so many gradients, by
-    `proposals`, and every other one was `dispersed_after` so many moves, along these (dim,) coordinates.
+    `proposals`. Every other one `disperses` before the next stage, or was `dispersed_after` so many moves.
     """
 
     target: Target
@@ -153,7 +152,7 @@ class Sampler:
     recent: Floats = field(init=False)
     proposals: JumpProposals = field(init=False, default=JumpProposals(np.zeros(0), np.zeros(0)))
     jumped_after: int = 0
-    dispersed: NDArray[np.bool_] = field(init=False)
+    disperses: bool = False
     dispersed_after: float = -inf
 
     def __post_init__(self) -> None:
@@ -161,7 +160,6 @@ class Sampler:
         self.step = SAMPLER.first_step / self.target.dim**0.25
         self.gradients = len(self.chains.u)
         self.recent = np.empty((0, *self.chains.u.shape))
-        self.dispersed = np.zeros(self.target.dim, dtype=bool)
         self.forget()
         self.learn(self.chains.u[None])
 
@@ -182,7 +180,7 @@ class Sampler:
         """
         own = InFunnels(self.target, self.funnels) if self.funnels else None
         chains = chains_at(own, own.inside(self.chains.u)) if own else self.chains
-        if own and not self.straightens_from:
+        if own and self.disperses:
             chains = self.overdispersed(own, chains)
         every = 1 + moves * chains.u.size // SAMPLER.most_stored
         mean = SAMPLER.first_trajectory if self.moves < self.first_moves else SAMPLER.trajectory
@@ -216,19 +214,21 @@ class Sampler:
         return positions
 
     def overdispersed(self, own: InFunnels, chains: Chains) -> Chains:
-        """Chains, every other one further out along what necks turn out to be driven by.
+        """Chains, every other one further out along what necks turn out to be driven by, and with it along
+        what is correlated with that.
 
         There they began where q is, often too near to one another; now these and the others must agree
         (Gelman and Rubin 1992, "Inference from iterative simulation using multiple sequences", Statistical
         Science 7).
         """
-        drivers = self.necks.slopes.any(axis=0) if self.necks else np.zeros(self.target.dim, dtype=bool)
-        along = np.flatnonzero(drivers & ~self.dispersed)
-        if not len(along):
-            return chains
-        self.dispersed, self.dispersed_after = self.dispersed | drivers, self.moves
+        assert self.necks is not None
+        self.disperses, self.dispersed_after = False, self.moves
+        along = np.flatnonzero(self.necks.slopes.any(axis=0))
+        earlier = own.inside(all_of(self.recent))
+        earlier -= earlier.mean(axis=0)
+        slopes = np.linalg.lstsq(earlier[:, along], earlier, rcond=None)[0]
         z, v = chains.u.copy(), chains.u[:, along]
-        z[1::2, along] += (SAMPLER.overdispersed - 1) * (v - v.mean(axis=0))[1::2]
+        z[1::2] += (SAMPLER.overdispersed - 1) * (v - v.mean(axis=0))[1::2] @ slopes
         further = chains_at(own, z)
         self.gradients += len(z)
         return chains.replaced(np.isfinite(further.log_p), further)
@@ -288,7 +288,7 @@ class Sampler:
         if self.gradients >= SAMPLER.looked_again * self.looked and cost_of_necks(dim) <= most:
             products, necks, spent = seen_necks(without_scale(self.target), all_of(both), self.rng, most)
             if necks and (self.necks is None or len(necks.driven) >= len(self.necks.driven)):
-                self.products, self.necks = products, necks
+                self.products, self.necks, self.disperses = products, necks, True
             self.gradients += spent
             self.looked = self.gradients
         self.funnels = fitted_layers(both, self.products, self.necks)
@@ -299,7 +299,7 @@ class Sampler:
         """So many of the chains, at random."""
         places = np.sort(self.rng.choice(len(self.chains.u), count, replace=False))
         self.metric = self.metric.at(places)
-        self.chains, self.recent = self.chains.at(places), np.empty((0, count, self.target.dim))
+        self.chains, self.recent = self.chains.at(places), self.recent[:, places]
 
     def forget(self) -> None:
         """Which metric is known, as of other coordinates."""
