@@ -572,6 +572,20 @@ def test_points_that_fail_at_once_alone_are_noted() -> None:
     assert noted == ["fails"]
 
 
+def test_a_point_that_fails_leaves_the_others_in_a_batch() -> None:
+    batches: list[int] = []
+
+    def many(us: np.ndarray) -> tuple[np.ndarray]:
+        if 3.0 in us:
+            raise ppl.InferenceError("no")
+        batches.append(len(us))
+        return (us[:, 0],)
+
+    us, never = np.arange(6.0)[:, None], partial(pytest.fail, "noted")
+    values = in_batches(us, 1, many, lambda u: (-u[0],), note_failure=never)[0]
+    assert values.tolist() == [0, 1, 2, -3, 4, 5] and batches == [1] * 5 + [5]
+
+
 @pytest.mark.rotate
 def test_draws_without_a_solution_are_left_out_at_once(monkeypatch) -> None:
     """y' = k y^2 from 1 has no solution at time 1 for k >= 1: two runs of the code tell for which draws."""

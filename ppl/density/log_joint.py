@@ -102,7 +102,7 @@ class LogJoint:
         """What a batch of this point alone finds, if functions are called by row; None if it fails."""
         if not self.model.traits.calls_by_row:
             return None
-        return many.as_one_of_many(self.batched(gradient), u, partial(self.failing.add, gradient))
+        return many.as_one_of_many(self.batched(gradient), u)
 
     @cached_property
     def tapes(self) -> Tapes:

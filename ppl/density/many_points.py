@@ -96,7 +96,7 @@ def in_batches(
     """What `batched` finds at the points `us` (n, dim), n > 0, as many at a time as `width` allows.
 
     `width` is the size of the largest array that one evaluation makes; without `batched` they go one by one.
-    `fitting(n)` is how many of n points fit in memory at once; `note_failure` is called where points cannot
+    `fitting(n)` is how many of n points fit in memory at once; `note_failure` is called where no points can
     be evaluated at once, but one by one.
     """
     if batched is None or width > BATCH.widest or len(us) < BATCH.fewest_points:
@@ -113,7 +113,8 @@ def evaluated(
 ) -> PointDensities:
     """The values at all points of one batch, in halves if the program rejects one or memory is short.
 
-    After another error the points are evaluated one by one, and raise it again if it is theirs.
+    After another error points that raise it alone, as a batch of one, are evaluated without one, and raise
+    it again if it is theirs; all are if none or each of them does, which is noted.
     """
     if len(us) == 1:
         return one_by_one(us, scalar)
@@ -126,6 +127,10 @@ def evaluated(
         if isinstance(error, Rejection | MemoryError) or getattr(error, "code", "") == MEMORY:
             halves = np.array_split(np.arange(len(us)), 2)
             return in_order([again(us[half]) for half in halves], halves)
+        fails = np.array([raises(batched, u[None]) for u in us])
+        if fails.any() and not fails.all():
+            groups = np.flatnonzero(fails), np.flatnonzero(~fails)
+            return in_order([one_by_one(us[groups[0]], scalar), again(us[groups[1]])], groups)
         found = one_by_one(us, scalar)
         note_failure()
         return found
@@ -140,6 +145,17 @@ def evaluated(
         for whole, alone in zip(found, one_by_one(us[bad], scalar), strict=True):
             whole[bad] = alone
     return found
+
+
+def raises(batched: Batched, us: Floats) -> bool:
+    """Whether an evaluation at the points raises an error, but for points that the program rejects."""
+    try:
+        batched(us)
+    except (DrawsRejected, Rejection):
+        return False
+    except PPLError:
+        return True
+    return False
 
 
 def bytes_of_points(batched: Batched, us: Floats) -> tuple[int, int]:
@@ -276,19 +292,14 @@ def gradients_alone(
     return (np.zeros(len(us)), gradients) if np.isfinite(gradients).all() else both(us)
 
 
-def as_one_of_many(
-    batched: Batched | None, u: Floats, note_failure: Callable[[], None]
-) -> PointDensities | None:
+def as_one_of_many(batched: Batched | None, u: Floats) -> PointDensities | None:
     """The values at u (dim,) as a batch of one point; None if that fails.
 
     If a function of the program with a loop is called for each row, a batch runs it once for all rows.
     """
     try:
         return None if batched is None else tuple(each[0] for each in batched(u[None]))
-    except (DrawsRejected, Rejection):
-        return None
-    except PPLError:
-        note_failure()
+    except (DrawsRejected, PPLError):
         return None
 
 
