@@ -108,7 +108,7 @@ def warm_up(sampler: Sampler, groups: int, most: int, listen: Listener) -> None:
 
 def one_move(sampler: Sampler) -> NutsDraws:
     """Positions and `STATISTICS` of all chains after one more move, which adapts nothing."""
-    (u,), (log_p,) = sampler.stage(1, rate=0.0)
+    (u,), (log_p,), _ = sampler.stage(1, rate=0.0)
     last = sampler.last
     count = np.full(len(u), last.length, dtype=float)
     depth = np.ceil(np.log2(count + 1))

@@ -18,8 +18,8 @@ from ppl.kernel.advi.outcome import Listener, Phase, Progress, silent
 from ppl.kernel.advi.target import Often, Target
 from ppl.methods.moves.funnels import Coordinates
 from ppl.methods.moves.metric import metric_of
-from ppl.methods.moves.mixing import Mixing, MoveStage, about_modes, compare, joined
-from ppl.methods.moves.sampler import SAMPLER, Adapted, Sampler, all_of, uneven
+from ppl.methods.moves.mixing import Mixing, MoveStage, about_modes, compare, joined, uneven
+from ppl.methods.moves.sampler import SAMPLER, Adapted, Sampler, all_of
 from ppl.methods.moves.trajectories import chains_at
 from ppl.methods.numerics.quantiles import median
 from ppl.records import dataclass, field, replace
@@ -303,8 +303,8 @@ def until_stationary(
         listen(Progress(Phase.MOVES, sampler.moves, may_end))
         came, spent, straight = sampler.chains.u, sampler.gradients, sampler.straight_moves
         sampler.target = sampler.target.view(Often(spent)) or sampler.target
-        u, log_p = sampler.stage(moves, SAMPLER.learning_rate / (1 + number / 4))
-        stage = MoveStage(u, log_p, nearest(u, centres), sampler.rejected[None])
+        u, log_p, rejected = sampler.stage(moves, SAMPLER.learning_rate / (1 + number / 4))
+        stage = MoveStage(u, log_p, nearest(u, centres), rejected)
         if number == 0:
             if groups:
                 free_stuck(sampler, came, groups)
@@ -327,7 +327,8 @@ def until_stationary(
             enough = chains.stationary and worth >= least
             if enough and not enough_after:
                 enough_after = sampler.moves
-                narrow = written and uneven_of(own) > MOVES.most_uneven and not starts_right
+                of_all = uneven(np.concatenate([stage.rejected for stage in own]))
+                narrow = written and of_all > MOVES.most_uneven and not starts_right
                 fewest_moves = MOVES.moves_into_narrow if narrow else 0
                 left = fewest_moves - sampler.moves
                 if left > 0 and not over and (count := chains_for(chains, least, left)) < chains.chains:
@@ -345,12 +346,6 @@ def until_stationary(
                 left_out = len(own[0].u) if len(own) == MOVES.kept_unchanged else 0
                 more = max(chains.moves * (least / max(worth, 1.0) - 1) + left_out, until - sampler.moves)
     return chains
-
-
-def uneven_of(stages: Sequence[MoveStage]) -> float:
-    """By how much more than by chance the number of rejected moves varies over chains, a move of stages."""
-    moves = [len(stage.u) for stage in stages]
-    return uneven(np.average([stage.rejected[0] for stage in stages], axis=0, weights=moves), sum(moves))
 
 
 def is_in_vain(moved: Moved, step: float, effective: float, most: int) -> bool:
@@ -401,7 +396,7 @@ def _moved(before: MoveStage, after: MoveStage, sampler: Sampler, centres: Float
         mixing=compare(before, after),
         chains=chains,
         divergent=sampler.divergent,
-        unevenness=sampler.unevenness,
+        unevenness=uneven(after.rejected),
         gradients=sampler.gradients,
         earlier_gradients=spent,
         moves=len(u) // chains,

@@ -39,13 +39,13 @@ NUMBERS_COMPARED = 2**22
 class MoveStage(NamedTuple):
     """Positions u (moves, chains, dim) after each move, their log densities and modes (moves, chains).
 
-    Of the moves of each chain the share `rejected` (1, chains) was.
+    Of all moves (moves, chains) of each chain those are `rejected` that were as good as sure to be.
     """
 
     u: Floats
     log_p: Floats
     mode: NDArray[np.intp]
-    rejected: Floats
+    rejected: NDArray[np.bool_]
 
     @property
     def draws(self) -> Floats:
@@ -56,6 +56,13 @@ class MoveStage(NamedTuple):
 def joined(stages: Sequence[MoveStage]) -> MoveStage:
     """All of them as one."""
     return MoveStage(*map(np.concatenate, zip(*stages, strict=True)))
+
+
+def uneven(rejected: NDArray[np.bool_]) -> float:
+    """The variance over chains of how many of their moves (moves, chains) were rejected, less that of
+    rejections by chance, a move."""
+    of_each, share = rejected.mean(axis=0), rejected.mean()
+    return float(len(rejected) * of_each.var() - share * (1 - share))
 
 
 class Mixing(NamedTuple):

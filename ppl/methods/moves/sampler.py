@@ -10,6 +10,7 @@ from math import ceil, inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ppl.floats import Floats
 from ppl.kernel.advi.coordinates import Scaled
@@ -18,6 +19,7 @@ from ppl.methods.moves.funnels import Coordinates, InFunnels, unscaled, without_
 from ppl.methods.moves.images import put_back
 from ppl.methods.moves.jumps import JUMPING, JumpProposals, jumped
 from ppl.methods.moves.metric import Factor, Metric, folds, learnt, second_of
+from ppl.methods.moves.mixing import uneven
 from ppl.methods.moves.trajectories import Chains, Move, chains_at, move
 from ppl.records import dataclass, field
 
@@ -93,15 +95,19 @@ class Adapted(NamedTuple):
 
 
 class ChainPositions(NamedTuple):
-    """Positions u (moves, chains, dim) after each move, and their log densities (moves, chains)."""
+    """Positions u (moves, chains, dim) after each move, and their log densities (moves, chains).
+
+    Of each chain those moves (moves, chains) are `rejected` that were as good as sure to be.
+    """
 
     u: Floats
     log_p: Floats
+    rejected: NDArray[np.bool_]
 
 
 CARRIED = (
     *("chains", "step", "funnels", "products", "necks", "looked", "metric", "known", "recent"),
-    *("rejected", "divergent", "unevenness", "gradients", "moves", "straight_moves"),
+    *("divergent", "unevenness", "gradients", "moves", "straight_moves"),
     *("proposals", "jumped_after", "disperses", "dispersed_after"),
 )
 """What a sampler carries from stage to stage, beside its generator."""
@@ -122,10 +128,10 @@ class Sampler:
     of the last two stages, of which `recent` are those of the last; it has made `straight_moves` there. To
     `known` factors, of the last stage that was long enough, the next metric is shrunk. It `looked` for
     `necks`, in the coordinates of `products`, after so many gradients. Of the trajectories of the last stage
-    the share `rejected` (chains,) of each chain were as good as sure to be, and the share `divergent` of all
-    diverged with a shorter step too; `unevenness` is by how much more than by chance the number of rejected
-    ones varies over chains, a move. `last` is the last move. Chains `jumped_after` so many gradients, by
-    `proposals`. Every other one `disperses` before the next stage, or was `dispersed_after` so many moves.
+    the share `divergent` diverged with a shorter step too; `unevenness` is by how much more than by chance
+    the number of rejected ones varies over chains, a move. `last` is the last move. Chains `jumped_after` so
+    many gradients, by `proposals`. Every other one `disperses` before the next stage, or was
+    `dispersed_after` so many moves.
     """
 
     target: Target
@@ -143,7 +149,6 @@ class Sampler:
     metric: Metric = field(init=False)
     known: tuple[Factor, Factor] = field(init=False)
     last: Move = field(init=False)
-    rejected: Floats = field(default_factory=lambda: np.zeros(0))
     divergent: float = 0.0
     unevenness: float = 0.0
     gradients: int = 0
@@ -185,7 +190,8 @@ class Sampler:
         every = 1 + moves * chains.u.size // SAMPLER.most_stored
         mean = SAMPLER.first_trajectory if self.moves < self.first_moves else SAMPLER.trajectory
         u, log_p = list[Floats](), list[Floats]()
-        self.rejected, self.divergent = np.zeros(len(chains.u)), 0.0
+        rejected = np.zeros((moves, len(chains.u)), dtype=bool)
+        self.divergent = 0.0
         for number in range(1, moves + 1):
             if self.jumps_are_due:
                 chains = self.after_jumps(chains, own)
@@ -196,16 +202,16 @@ class Sampler:
             accepted = moved.accepted - SAMPLER.weight_of_rejected * float(moved.rejected.mean())
             self.step *= float(np.exp(rate * (accepted - self.acceptance)))
             self.gradients += moved.gradients
-            self.rejected += moved.rejected / moves
+            rejected[number - 1] = moved.rejected
             self.divergent += float(moved.divergent.mean()) / moves
             if (moves - number) % every == 0:
                 at, change = own.outside(chains.u) if own else (chains.u, 0.0)
                 u.append(at)
                 log_p.append(chains.log_p - change)
-        self.unevenness = uneven(self.rejected, moves)
+        self.unevenness = uneven(rejected)
         self.moves += moves
         self.straight_moves += moves if own and self.necks else 0
-        positions = ChainPositions(put_back(self.target, np.array(u)), np.array(log_p))
+        positions = ChainPositions(put_back(self.target, np.array(u)), np.array(log_p), rejected)
         anew = own or (positions.u[-1] != u[-1]).any()
         self.chains = chains_at(self.target, positions.u[-1]) if anew else chains
         self.gradients += (2 if own else 1) * len(self.chains.u) if anew else 0
@@ -235,9 +241,11 @@ class Sampler:
 
     @property
     def jumps_are_due(self) -> bool:
-        """Whether they cost a small share of the gradients since the last ones."""
+        """Whether they cost a small share of the gradients since the last ones, and more where some chains
+        are rejected again and again."""
         n, dim = self.chains.u.shape
-        since = JUMPING.share * (self.gradients - self.jumped_after)
+        share = JUMPING.share + max(0.0, self.unevenness)
+        since = share * (self.gradients - self.jumped_after)
         return dim <= JUMPING.most_dimensions and n * JUMPING.cost(dim) <= since
 
     def after_jumps(self, chains: Chains, own: InFunnels | None) -> Chains:
@@ -304,11 +312,3 @@ class Sampler:
     def forget(self) -> None:
         """Which metric is known, as of other coordinates."""
         self.known = np.ones(self.target.dim), np.ones(self.target.dim)
-
-
-def uneven(rejected: Floats, moves: int) -> float:
-    """The variance over chains of how many of so many moves were rejected, given the share of each (chains,),
-    less that of rejections by chance, a move.
-    """
-    share = rejected.mean()
-    return float(moves * rejected.var() - share * (1 - share))

@@ -17,12 +17,11 @@ from ppl.methods.moves.ending import (
     is_in_vain,
     most_gradients,
     moved,
-    uneven_of,
     until_stationary,
 )
 from ppl.methods.moves.jumps import JUMPING
-from ppl.methods.moves.mixing import Mixing, MoveStage, compare, drift_from
-from ppl.methods.moves.sampler import Sampler, uneven
+from ppl.methods.moves.mixing import Mixing, MoveStage, compare, drift_from, joined, uneven
+from ppl.methods.moves.sampler import Sampler
 from ppl.methods.moves.trajectories import chains_at
 
 
@@ -35,7 +34,9 @@ def chains_of(target, starts, seed=0, most=400_000, **how):
 
 
 def stage_of(u, mode=0):
-    return MoveStage(u, np.zeros(u.shape[:2]), np.broadcast_to(mode, u.shape[:2]), np.zeros((1, u.shape[1])))
+    return MoveStage(
+        u, np.zeros(u.shape[:2]), np.broadcast_to(mode, u.shape[:2]), np.zeros(u.shape[:2], dtype=bool)
+    )
 
 
 def ar1(correlation, moves, chains, dim, seed):
@@ -66,26 +67,25 @@ def test_independent_draws_that_chains_are_worth_by_the_autocorrelation_time():
 def test_rejections_that_depend_on_where_chains_are_differ_between_them_by_more_than_chance():
     """At the same mean rate: by chance, and where a tenth of the chains is beside a narrow region."""
     noise = rng()
-    by_chance = [uneven(noise.binomial(4, 0.07, 128) / 4, 4) for _ in range(200)]
+    by_chance = [uneven(noise.random((4, 128)) < 0.07) for _ in range(200)]
     beside = np.where(np.arange(128) < 13, 0.5, 0.02)
-    by_place = [uneven(noise.binomial(4, beside) / 4, 4) for _ in range(200)]
+    by_place = [uneven(noise.random((4, 128)) < beside) for _ in range(200)]
     assert np.mean(by_chance) == pytest.approx(0, abs=0.003) and np.max(by_chance) < MOVES.most_uneven * 1.5
     assert np.mean(np.array(by_chance) > MOVES.most_uneven) < 0.05
     assert np.mean(np.array(by_place) > MOVES.most_uneven) > 0.9
+    share = np.array([0.5, 0.0, 0.25, 0.25])
+    assert uneven(np.arange(4)[:, None] < 4 * share) == pytest.approx(4 * share.var() - 0.25 * 0.75)
 
 
-def test_a_share_rejected_by_all_stages_together_tells_what_the_last_one_may_not():
-    """A tenth of the chains beside a narrow region, in 9 and 13 moves, and a last stage as by chance."""
+def test_all_stages_that_count_tell_of_a_narrow_region_what_the_last_one_may_not():
+    """A tenth of the chains beside it, in 9 and 13 moves, and a last stage of 4 as by chance."""
     noise = rng()
     beside = np.where(np.arange(128) < 13, 0.3, 0.03)
-    shares = [noise.binomial(n, beside) / n for n in (9, 13)] + [np.full(128, 0.05)]
     stages = [
-        stage_of(np.zeros((n, 128, 1)))._replace(rejected=share[None])
-        for n, share in zip((9, 13, 4), shares, strict=True)
+        stage_of(np.zeros((n, 128, 1)))._replace(rejected=noise.random((n, 128)) < chance)
+        for n, chance in ((9, beside), (13, beside), (4, np.full(128, 0.05)))
     ]
-    assert uneven(shares[-1], 4) < 0 < MOVES.most_uneven < uneven_of(stages)
-    share = np.average(shares, axis=0, weights=[9, 13, 4])
-    assert uneven_of(stages) == pytest.approx(uneven(share, 26))
+    assert uneven(stages[-1].rejected) < MOVES.most_uneven < uneven(joined(stages).rejected)
 
 
 def test_chains_that_never_move_are_worth_their_number():

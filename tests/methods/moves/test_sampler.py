@@ -7,6 +7,7 @@ from toy_targets import Gaussian as GaussianTarget
 
 from ppl.methods.moves import sampler
 from ppl.methods.moves.funnels import InFunnels
+from ppl.methods.moves.jumps import JUMPING
 from ppl.methods.moves.sampler import Sampler
 from ppl.methods.moves.trajectories import chains_at
 
@@ -37,22 +38,19 @@ def test_trajectories_that_are_rejected_make_steps_shorter(monkeypatch):
     def adapted(target, u, weight, seed=1):
         monkeypatch.setattr(sampler, "SAMPLER", sampler.SAMPLER._replace(weight_of_rejected=weight))
         chains = Sampler(target, chains_at(target, u), np.random.default_rng(seed))
-        for moves in (20, 20):
-            chains.stage(moves, 0.3)
-        return chains
+        chains.stage(20, 0.3)
+        return chains.stage(20, 0.3).rejected.mean(), chains.step
 
     v = 3 * np.random.default_rng(2).standard_normal(128)
     u = np.column_stack([v, np.exp(v / 2)[:, None] * np.random.default_rng(3).standard_normal((128, 5))])
     ours, before = (adapted(Funnel(), u, weight) for weight in (sampler.SAMPLER.weight_of_rejected, 0.0))
-    ours_rejected, rejected = ours.rejected.mean(), before.rejected.mean()
-    assert rejected > 0.08 and ours_rejected < 0.6 * rejected and ours.step < before.step
+    assert before[0] > 0.08 and ours[0] < 0.6 * before[0] and ours[1] < before[1]
 
     normal = GaussianTarget(np.zeros(5), np.eye(5))
     x = u[:, 1:] / u[:, 1:].std(axis=0)
     ours, before = ([adapted(normal, x, weight, seed) for seed in range(4)] for weight in (2.0, 0.0))
-    assert max(chains.rejected.mean() for chains in before) < 0.08
-    steps, steps_before = (np.mean([chains.step for chains in each]) for each in (ours, before))
-    assert steps == pytest.approx(steps_before, rel=0.15)
+    (_, steps), (rejected, steps_before) = (np.mean(each, axis=0) for each in (ours, before))
+    assert rejected < 0.08 and steps == pytest.approx(steps_before, rel=0.15)
 
 
 def test_a_posterior_a_thousand_times_as_wide_in_some_directions_is_learnt_in_a_few_stages():
@@ -75,6 +73,17 @@ def test_a_posterior_a_thousand_times_as_wide_in_some_directions_is_learnt_in_a_
             assert np.linalg.eigvalsh(factor.T @ precision @ factor)[-1] < 10
         steps.append(chains.step)
     assert min(steps) > 0.12
+
+
+def test_chains_jump_sooner_where_some_are_rejected_again_and_again():
+    target, rng = GaussianTarget(np.zeros(4), np.eye(4)), np.random.default_rng(1)
+    chains = Sampler(target, chains_at(target, rng.standard_normal((16, 4))), rng)
+    cost = 16 * JUMPING.cost(4)
+    for unevenness, share in ((-0.01, JUMPING.share), (0.2, JUMPING.share + 0.2)):
+        chains.unevenness = unevenness
+        for of_due, due in ((0.9, False), (1.1, True)):
+            chains.gradients = chains.jumped_after + int(of_due * cost / share)
+            assert chains.jumps_are_due == due
 
 
 def test_some_of_the_chains_go_on_where_they_were():
