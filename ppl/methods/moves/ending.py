@@ -309,6 +309,9 @@ def until_stationary(
             if groups:
                 free_stuck(sampler, came, groups)
             continue
+        if sampler.dispersed_after == sampler.moves - moves and number + 1 < len(stages):
+            kept, entered = [], []  # chains have left where they were, and are on their way back
+            continue
         late = sampler.necks is not None and not straight_at_first
         entered = [*entered, not late or straight >= MOVES.fewest_moves][-MOVES.kept_unchanged :]
         kept, more = [*kept, stage][-MOVES.kept_unchanged :], inf

@@ -19,7 +19,7 @@ from ppl.methods.moves.funnels import Coordinates, InFunnels, unscaled, without_
 from ppl.methods.moves.images import put_back
 from ppl.methods.moves.jumps import JUMPING, JumpProposals, jumped
 from ppl.methods.moves.metric import Factor, Metric, folds, learnt, second_of
-from ppl.methods.moves.mixing import uneven
+from ppl.methods.moves.mixing import TAIL_MASS, uneven
 from ppl.methods.moves.trajectories import Chains, Move, chains_at, move
 from ppl.records import dataclass, field
 
@@ -74,6 +74,12 @@ class SamplerLimits(NamedTuple):
 
     overdispersed: float = 2.0
     """How many times as far from their mean every other chain is set."""
+
+    far_below: float = 2.0
+    """How many times as far below the median log density as 5% of the chains are these may be then."""
+
+    many_more: int = 2
+    """How many times as many necks as were known before let chains be set so again."""
 
     most_stored: int = 2**25
     """Numbers in the positions of one stage that are all kept; else one position in so many."""
@@ -225,7 +231,8 @@ class Sampler:
 
         There they began where q is, often too near to one another; now these and the others must agree
         (Gelman and Rubin 1992, "Inference from iterative simulation using multiple sequences", Statistical
-        Science 7).
+        Science 7). A chain stays where that is further below the median log density than any draw may be: it
+        would be outside of the posterior, and come back slowly.
         """
         assert self.necks is not None
         self.disperses, self.dispersed_after = False, self.moves
@@ -237,7 +244,8 @@ class Sampler:
         z[1::2] += (SAMPLER.overdispersed - 1) * (v - v.mean(axis=0))[1::2] @ slopes
         further = chains_at(own, z)
         self.gradients += len(z)
-        return chains.replaced(np.isfinite(further.log_p), further)
+        low, middle = np.quantile(chains.log_p, [TAIL_MASS, 0.5])
+        return chains.replaced(further.log_p > middle - SAMPLER.far_below * (middle - low), further)
 
     @property
     def jumps_are_due(self) -> bool:
@@ -295,8 +303,10 @@ class Sampler:
         both = unscaled(self.target, both)
         if self.gradients >= SAMPLER.looked_again * self.looked and cost_of_necks(dim) <= most:
             products, necks, spent = seen_necks(without_scale(self.target), all_of(both), self.rng, most)
-            if necks and (self.necks is None or len(necks.driven) >= len(self.necks.driven)):
-                self.products, self.necks, self.disperses = products, necks, True
+            known = len(self.necks.driven) if self.necks else 0
+            if necks and len(necks.driven) >= known:
+                self.disperses |= len(necks.driven) >= SAMPLER.many_more * known
+                self.products, self.necks = products, necks
             self.gradients += spent
             self.looked = self.gradients
         self.funnels = fitted_layers(both, self.products, self.necks)

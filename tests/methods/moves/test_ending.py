@@ -331,6 +331,24 @@ def test_chains_that_change_beyond_noise_are_not_stationary(drift, apart, log_p)
     assert chains.stationary == (drift == apart == log_p == 0)
 
 
+def test_chains_set_further_out_are_waited_for(monkeypatch):
+    """The positions of a stage that begins so are no draws, nor those before it."""
+    stage, left = Sampler.stage, []
+
+    def watched(chains, *given):
+        before = chains.dispersed_after
+        positions = stage(chains, *given)
+        left.append(positions.u if chains.dispersed_after > before else np.zeros((0, 1, 6)))
+        return positions
+
+    monkeypatch.setattr(Sampler, "stage", watched)
+    chains = chains_of(Funnel(), 0.1 * rng(2).standard_normal((128, 6)))
+    further = np.flatnonzero([len(u) for u in left])
+    assert len(further) and chains.total_moves > MOVES.many_moves
+    no_draws = np.concatenate([u.reshape(-1, 6) for u in left])
+    assert not np.isin(chains.u[:, 0], no_draws[:, 0]).any()
+
+
 def test_chains_in_a_funnel_that_do_not_mix_say_so():
     found = chains_of(Funnel(), 0.1 * rng().standard_normal((128, 6)), most=40_000)
     v = found.u[:, 0]
