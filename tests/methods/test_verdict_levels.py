@@ -214,7 +214,7 @@ LEVELS = [
     (moved(), GOOD),
     (moved(khat=math.nan), GOOD),
     (moved(**ended(Ending.BUDGET_REACHED)), GOOD),
-    (moved(**ended(Ending.DIVERGED)), POOR, ended_badly),
+    (moved(**ended(Ending.DIVERGED)), USABLE, ended_badly),
     (moved(**ended(Ending.INTERRUPTED)), USABLE, ended_badly),
     (moved(**trend(3.1, 1.0)), GOOD),
     (moved(**shifts_of(0.9)), GOOD),

@@ -257,7 +257,7 @@ def has_a_neck(target: Target, drawn: Corrected, weights: Psis, rng: np.random.G
     """Whether draws by heavy weights are of a funnel, into whose neck draws of q seldom lead."""
     if weights.khat <= KHAT_WITH_VARIANCE:
         return False
-    from ppl.methods.moves.necks import necks_of  # weights are seldom so heavy
+    from ppl.methods.moves.necks import necks_of  # most fits do without
     from ppl.methods.moves.straightening import straightened
 
     necks, _ = necks_of(target.gradients_alone, drawn.u, rng)

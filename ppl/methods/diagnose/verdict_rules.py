@@ -142,11 +142,11 @@ def runs_disagree(v: Quality, name: CoordinateName) -> Iterator[Finding]:
 
 
 def ended_badly(v: Quality, name: CoordinateName) -> Iterator[Finding]:
+    level = Level.USABLE if v.moved else Level.POOR  # moves tell of draws what the search does not
     match v.outcome.ending:
         case Ending.DIVERGED:
-            yield Finding(Level.POOR, "the search for q diverged", (PROPER,))
+            yield Finding(level, "the search for q diverged", (PROPER,))
         case Ending.INTERRUPTED:
-            level = Level.USABLE if v.moved else Level.POOR
             yield Finding(level, f"the run was {v.outcome.reason}", (ONWARD,))
 
 
