@@ -30,6 +30,9 @@ class JumpLimits(NamedTuple):
     share: float = 0.1
     """The share of the gradients between them that jumps cost, at most."""
 
+    most_more: float = 0.2
+    """By how much more that share may be where rejections are uneven."""
+
     values_a_gradient: int = 3
     """Log densities that cost as much as a gradient, about."""
 

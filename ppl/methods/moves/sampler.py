@@ -78,6 +78,9 @@ class SamplerLimits(NamedTuple):
     far_below: float = 2.0
     """How many times as far below the median log density as 5% of the chains are these may be then."""
 
+    most_likely: float = 0.8
+    """The share of those for which it must be no further for any to be set so."""
+
     many_more: int = 2
     """How many times as many necks as were known before let chains be set so again."""
 
@@ -231,11 +234,11 @@ class Sampler:
 
         There they began where q is, often too near to one another; now these and the others must agree
         (Gelman and Rubin 1992, "Inference from iterative simulation using multiple sequences", Statistical
-        Science 7). A chain stays where that is further below the median log density than any draw may be: it
-        would be outside of the posterior, and come back slowly.
+        Science 7). A chain stays where that is further below the median log density than any draw may be, and
+        all do where many would: the others would be a selection.
         """
         assert self.necks is not None
-        self.disperses, self.dispersed_after = False, self.moves
+        self.disperses = False
         along = np.flatnonzero(self.necks.slopes.any(axis=0))
         earlier = own.inside(all_of(self.recent))
         earlier -= earlier.mean(axis=0)
@@ -245,14 +248,18 @@ class Sampler:
         further = chains_at(own, z)
         self.gradients += len(z)
         low, middle = np.quantile(chains.log_p, [TAIL_MASS, 0.5])
-        return chains.replaced(further.log_p > middle - SAMPLER.far_below * (middle - low), further)
+        likely = further.log_p > middle - SAMPLER.far_below * (middle - low)
+        if likely[1::2].mean() < SAMPLER.most_likely:
+            return chains
+        self.dispersed_after = self.moves
+        return chains.replaced(likely, further)
 
     @property
     def jumps_are_due(self) -> bool:
         """Whether they cost a small share of the gradients since the last ones, and more where some chains
         are rejected again and again."""
         n, dim = self.chains.u.shape
-        share = JUMPING.share + max(0.0, self.unevenness)
+        share = JUMPING.share + min(max(0.0, self.unevenness), JUMPING.most_more)
         since = share * (self.gradients - self.jumped_after)
         return dim <= JUMPING.most_dimensions and n * JUMPING.cost(dim) <= since
 

@@ -535,10 +535,11 @@ class LatentPairs(Target):
 
 @pytest.mark.rotate
 def test_pairs_of_heavy_tails_that_turn_with_the_outer_coordinates_are_drawn_where_they_are():
-    result = fit(LatentPairs(12), Settings(seed=1))
-    assert result.verdict.level in ("good", "usable")
-    np.testing.assert_allclose(result.draws_u[:, :2].mean(axis=0), 0.0, atol=0.15)
-    np.testing.assert_allclose(result.draws_u[:, :2].std(axis=0), 1.0, atol=0.12)
+    results = [fit(LatentPairs(12), Settings(seed=seed)) for seed in (1, 2, 3)]
+    assert {result.verdict.level for result in results} <= {"good", "usable"}
+    draws = np.concatenate([result.draws_u[:, :2] for result in results])  # of one seed a mean is 0.05 off
+    np.testing.assert_allclose(draws.mean(axis=0), 0.0, atol=0.15)
+    np.testing.assert_allclose(draws.std(axis=0), 1.0, atol=0.12)
 
 
 @pytest.mark.parametrize("width", [4, 5, 6])
