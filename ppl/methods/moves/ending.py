@@ -399,7 +399,7 @@ def _moved(before: MoveStage, after: MoveStage, sampler: Sampler, centres: Float
         mixing=compare(before, after),
         chains=chains,
         divergent=sampler.divergent,
-        unevenness=uneven(after.rejected),
+        unevenness=sampler.unevenness,
         gradients=sampler.gradients,
         earlier_gradients=spent,
         moves=len(u) // chains,

@@ -78,14 +78,16 @@ def test_rejections_that_depend_on_where_chains_are_differ_between_them_by_more_
 
 
 def test_all_stages_that_count_tell_of_a_narrow_region_what_the_last_one_may_not():
-    """A tenth of the chains beside it, in 9 and 13 moves, and a last stage of 4 as by chance."""
+    """A tenth of the chains beside it, in 9 and 13 moves, and a last stage of 4 in which all are alike."""
     noise = rng()
     beside = np.where(np.arange(128) < 13, 0.3, 0.03)
-    stages = [
-        stage_of(np.zeros((n, 128, 1)))._replace(rejected=noise.random((n, 128)) < chance)
-        for n, chance in ((9, beside), (13, beside), (4, np.full(128, 0.05)))
-    ]
-    assert uneven(stages[-1].rejected) < MOVES.most_uneven < uneven(joined(stages).rejected)
+    alike = np.repeat(np.arange(4)[:, None] == 0, 128, axis=1)
+    each = *(noise.random((n, 128)) < beside for n in (9, 13)), alike
+    stages = [stage_of(np.zeros((len(own), 128, 1)))._replace(rejected=own) for own in each]
+    together = uneven(joined(stages).rejected)
+    assert uneven(alike) < 0 < MOVES.most_uneven < together
+    share = np.average([own.mean(axis=0) for own in each], axis=0, weights=[9, 13, 4])
+    assert together == pytest.approx(26 * share.var() - share.mean() * (1 - share.mean()))
 
 
 def test_chains_that_never_move_are_worth_their_number():

@@ -49,8 +49,9 @@ def test_trajectories_that_are_rejected_make_steps_shorter(monkeypatch):
     normal = GaussianTarget(np.zeros(5), np.eye(5))
     x = u[:, 1:] / u[:, 1:].std(axis=0)
     ours, before = ([adapted(normal, x, weight, seed) for seed in range(4)] for weight in (2.0, 0.0))
-    (_, steps), (rejected, steps_before) = (np.mean(each, axis=0) for each in (ours, before))
-    assert rejected < 0.08 and steps == pytest.approx(steps_before, rel=0.15)
+    assert max(rejected for rejected, _ in before) < 0.08
+    steps, steps_before = (np.mean([step for _, step in each]) for each in (ours, before))
+    assert steps == pytest.approx(steps_before, rel=0.15)
 
 
 def test_a_posterior_a_thousand_times_as_wide_in_some_directions_is_learnt_in_a_few_stages():
