@@ -29,6 +29,7 @@ from ppl.methods.correct.correction import (
     moved_on,
     resample,
     resampled_from,
+    tells_sds,
     will_move,
 )
 from ppl.methods.correct.evidence import Estimates, of_weights
@@ -112,7 +113,8 @@ class WeightedFit(NamedTuple):
         Where the weights are uneven, of chains, and Refused where there can be none.
         """
         settings, streams = context.settings, context.streams
-        how, reliable = (settings.draws, streams.draws, DrawSource.NESTED), not self.uneven
+        how = settings.draws, streams.draws, DrawSource.NESTED
+        reliable = not self.uneven and tells_sds(target, self.draws)
         plain = Scaled(target, np.zeros(target.dim), np.ones(target.dim))
         by_weights = resampled_from(plain, self.draws, *how) if reliable else resample(self.draws, *how)
         corrected = replace(by_weights, evidence=self.evidence)
