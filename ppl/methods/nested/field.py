@@ -62,6 +62,9 @@ class FieldModeLimits(NamedTuple):
     distance at which other modes are looked for, but that counts as so much.
     """
 
+    shares: float = 2.0
+    """By how much what depends on the outer coordinates alone, computed once, must shorten a gradient."""
+
 
 FIELD_MODES = FieldModeLimits()
 
@@ -87,12 +90,14 @@ class Fields:
     def shared(self) -> Target | None:
         """A cache of what depends on the outer coordinates alone.
 
-        It has a run of the code for each outer point, and is worth that where gradients work through much.
+        It has a run of the code for each outer point, and is worth that where gradients work through much and
+        it leaves little of that.
         """
         latent = len(self.structure.latent)
         if not self.structure.is_complete or are_little_work(latent, self.target.width):
             return None
-        return self.target.view(Shared(self.structure.outer))
+        shared = self.target.view(Shared(self.structure.outer))
+        return shared if shared and FIELD_MODES.shares * shared.width <= self.target.width else None
 
     def points(self, outer: Floats, latent: Floats) -> Floats:
         """The points (n, dim) of the target."""

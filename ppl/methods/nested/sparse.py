@@ -41,6 +41,13 @@ class FieldLimits(NamedTuple):
     most_numbers_shared: int = 200_000
     """The same where what depends on the outer coordinates alone is computed once for all gradients."""
 
+    most_normal: int = 512
+    """Latent coordinates of a nearly dense Hessian where they are normal given the outer ones: one leads to
+    their mode, and some tens of them to all others."""
+
+    most_numbers_normal: int = 2**22
+    """The numbers that the gradients of such a one work through."""
+
     most_evaluations: int = 4
     """The evaluations of the target that they are as much work as at most."""
 

@@ -22,6 +22,7 @@ from ppl.methods.nested.graph import (
     with_graphs_beside,
 )
 from ppl.methods.nested.sparse import FIELD, Field, are_little_work, field_of
+from ppl.methods.numerics.index_sets import all_but
 from ppl.records import replace
 
 
@@ -70,7 +71,8 @@ def field_seen_from(target: Target, u: Floats, rng: np.random.Generator) -> Fiel
     if whole := complete_field(target, u, rng, graph):
         return whole
     scalars, free, _ = target.kinds
-    complete, fewest = partial(may_be_complete, target), STRUCTURE.fewest_latent
+    complete = partial(may_be_complete, target, u, rng.spawn(1)[0])
+    fewest = STRUCTURE.fewest_latent
     if field := field_of(graph, scalars, free, fewest):
         everywhere = with_graphs_beside(graph, target, u, rng)
         if everywhere is None:
@@ -107,14 +109,19 @@ def complete_field(target: Target, u: Floats, rng: np.random.Generator, graph: G
     if everywhere.among(rest).size <= GRAPH.grows * graph.among(rest).size:
         return None
     all_meet = Graph.of_matrix(np.ones((target.dim, target.dim), dtype=bool))
-    return field_of(all_meet, scalars, free, STRUCTURE.fewest_latent, partial(may_be_complete, target))
+    complete = partial(may_be_complete, target, u, own)
+    return field_of(all_meet, scalars, free, STRUCTURE.fewest_latent, complete)
 
 
-def may_be_complete(target: Target, outer: Indices, size: int) -> bool:
+def may_be_complete(target: Target, u: Floats, rng: np.random.Generator, outer: Indices, size: int) -> bool:
     """Whether the gradients of a Hessian of so many coordinates, one for each, are not too much work."""
     whole = target.width
     if are_little_work(size, whole):
         return True
+    if size <= FIELD.most_normal and size * whole <= FIELD.most_numbers_normal:
+        latent = all_but(target.dim, outer)
+        if is_normal(target, latent, u, rng):
+            return True
     most = min(FIELD.most_numbers_shared, FIELD.most_evaluations * whole)
     if size**2 > most:
         return False

@@ -197,12 +197,24 @@ def test_where_all_meet_there_is_no_field():
 
 
 @pytest.mark.parametrize(
-    ("share", "width", "few_enough"), [(0.4, 5000, False), (0.4, 500, True), (0.05, 5000, True)]
+    ("share", "width", "power", "few_enough"),
+    [(0.4, 5000, 3, False), (0.4, 5000, 1, True), (0.4, 500, 3, True), (0.05, 5000, 3, True)],
 )
-def test_nearly_dense_hessians_are_of_fields_if_they_take_few_numbers(share, width, few_enough):
+def test_nearly_dense_hessians_are_of_fields_if_they_take_few_numbers_or_one_does(
+    share, width, power, few_enough
+):
+    """One does where the gradient is linear."""
+
+    class Wide(Target):
+        dim = 32
+
+        def gradients_alone(self, us):
+            return -(us**power)
+
+    Wide.width = width
     whole, below = np.ones((32, 32), dtype=bool), np.tril(rng().random((31, 31)) < share)
     whole[1:, 1:] = below | below.T
-    few = partial(may_be_complete, type("Wide", (Target,), {"width": width, "dim": 32})())
+    few = partial(may_be_complete, Wide(), np.zeros(32), rng())
     found = field_of(Graph.of_matrix(whole), np.arange(32) == 0, np.arange(32) > 0, 2, few)
     assert (found is not None) == few_enough
 
