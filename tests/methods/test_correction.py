@@ -30,7 +30,6 @@ from ppl.methods.correct.correction import (
     is_enough,
     may_grow,
     moved_on,
-    tells_sds,
     will_move,
 )
 from ppl.methods.correct.evidence import Estimates, Evidence
@@ -74,18 +73,6 @@ def test_tails_are_those_of_a_parameter_not_of_its_coordinate(bound, to_u):
     tails, errors = extremes(scaled, scaled.to_v(u), 64)
     assert tails == pytest.approx(tail_shapes(x.reshape(-1, 1))) and tails[0] > 0.4
     assert errors == pytest.approx(sd_errors(x[..., None]))
-
-
-@pytest.mark.parametrize("shape, grows, tells", [(0.6, True, False), (0.6, False, True), (0.3, True, True)])
-def test_weights_tell_sds_unless_they_are_heavy_where_a_parameter_is_large(shape, grows, tells):
-    """The square of the scale times its weight has a tail of shape 1.2, and no mean."""
-    posterior = ppl.compile_model(
-        "parameters { real x; real<lower=0> s; } model { x ~ std_normal(); s ~ std_normal(); }"
-    ).condition({})
-    share, other = rng().random((2, 4000))
-    u = np.column_stack([rng().standard_normal(4000), -0.3 * np.log(share) if grows else other])
-    pool = weighted_draws_of(u, -shape * np.log(share), np.zeros(4000))
-    assert tells_sds(PosteriorTarget(posterior), pool) is tells
 
 
 def test_what_a_gradient_costs_limits_how_many_there_are():

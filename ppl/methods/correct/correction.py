@@ -30,10 +30,10 @@ from ppl.methods.correct.incremental_mixture import INCREMENTAL, incremental_mix
 from ppl.methods.correct.resampling import balanced, systematic
 from ppl.methods.correct.standard_errors import INDEPENDENT, ErrorSources
 from ppl.methods.correct.weight_quality import GOOD_KHAT, is_light
-from ppl.methods.diagnose.diagnostics import TINY, sd_errors, tail_shapes
+from ppl.methods.diagnose.diagnostics import sd_errors, tail_shapes
 from ppl.methods.diagnose.mixture_sampling import Proposal, log_weights
 from ppl.methods.diagnose.modes import MODE_SEARCH, MissedRegions, Mode, find_missed_regions
-from ppl.methods.diagnose.psis import Psis, WeightedDraws, khat_threshold, psis, weighted_draws_of
+from ppl.methods.diagnose.psis import Psis, WeightedDraws, psis, weighted_draws_of
 from ppl.methods.moves.ending import MOVES, Moved, most_gradients, moved
 from ppl.methods.moves.funnels import Coordinates
 from ppl.methods.moves.images import Images, OneImage, near_images, put_back
@@ -103,9 +103,6 @@ class CorrectionLimits(NamedTuple):
 
     few_dimensions: int = 10
     """Dimensions above which it is widened less, for a little takes it as far."""
-
-    most_khats: int = 32
-    """Parameters whose squares are looked at, where weights may have no variance."""
 
     most_work_of_mixture: int = 2**28
     """Numbers that draws of an incremental mixture may work through: a second or two."""
@@ -238,7 +235,7 @@ def resampled(
     """n draws of the pool, of a mixture or the proposals of q, where their weights are beyond doubt."""
     weights, of_q = pool.weights, pool is proposals
     enough = weights.reliable and is_enough(weights.ess, len(pool.u)) and is_light(weights)
-    if not enough or (of_q and missed.gaussians) or not tells_sds(scaled, pool):
+    if not enough or (of_q and missed.gaussians):
         return None
     if of_q:
         return resample(pool, n, rng)
@@ -254,26 +251,6 @@ def resampled_from(
     many = scaled.to_v(pool.u[systematic(pool.weights.log_weights, int(pool.weights.ess), rng)])
     tails, errors_of_sds = extremes(scaled, many, len(many))
     return replace(resample(pool, n, rng, source), pool=pool, tails=tails, sd_errors=errors_of_sds)
-
-
-def tells_sds(target: Target, pool: WeightedDraws) -> bool:
-    """Whether weights that may have no variance tell the sds of parameters that few draws count for.
-
-    Those are means of squares, which need the tail of the square times the weight (Vehtari et al. 2024).
-    Draws of effects by a Gaussian are short where a scale with a heavy tail is large, and weights there too.
-    """
-    weights = pool.weights
-    if weights.khat < GOOD_KHAT:
-        return True
-    n, own = len(pool.u), np.exp(weights.log_weights)
-    for part in column_parts(*pool.u.shape):
-        x = parameters_of(target, pool.u[:, part], part)
-        squares = (x - own @ x) ** 2
-        fewest = np.argsort(-(own**2 @ squares**2) / np.maximum(own @ squares, TINY) ** 2)
-        logs = np.log(np.maximum(squares[:, fewest[: CORRECTION.most_khats]], TINY)).T
-        if any(psis(weights.log_weights + each).khat >= khat_threshold(n) for each in logs):
-            return False
-    return True
 
 
 def has_a_neck(target: Target, drawn: Corrected, weights: Psis, rng: np.random.Generator) -> bool:
@@ -557,23 +534,18 @@ def of_chains(
 def extremes(scaled: Scaled, v: Floats, chains: int) -> tuple[Floats, Floats]:
     """The shapes of tails of parameters (dim,), and the standard errors of their sds (dim,), as shares.
 
-    By positions v (n, dim) of so many chains in turn, which are independent of one another.
+    By positions v (n, dim) of so many chains in turn, which are independent of one another. A parameter with
+    one bound is an exponential of its coordinate, one with two a logistic function of it; neither the place
+    nor the scale of a parameter matters here.
     """
-    tails, errors, factor = list[Floats](), list[Floats](), scaled.factor
+    tails, errors, bounds, factor = list[Floats](), list[Floats](), scaled.kinds[2], scaled.factor
     for part in column_parts(*v.shape):
         u = scaled.centre[part] + (v[:, part] * factor[part] if factor.ndim == 1 else v @ factor[part].T)
-        x = parameters_of(scaled, u, part)
+        one, two = (bounds[part] == count for count in (1, 2))
+        x = np.select([one, two], [np.exp(u - u.max(axis=0)), special.expit(u)], u)
         tails.append(tail_shapes(x))
         errors.append(sd_errors(x.reshape(-1, chains, x.shape[1])))
     return np.concatenate(tails), np.concatenate(errors)
-
-
-def parameters_of(target: Target, u: Floats, part: slice = slice(None)) -> Floats:
-    """Parameters (n, k) of coordinates u (n, k), of which they are this part, each in a place and scale of
-    its own: with one bound an exponential, with two a logistic function.
-    """
-    bounds = target.kinds[2][part]
-    return np.select([bounds == 1, bounds == 2], [np.exp(u - u.max(axis=0)), special.expit(u)], u)
 
 
 def in_u(scaled: Scaled, chains: Adapted) -> Adapted:

@@ -33,6 +33,8 @@ MOST_SDS = 2.5
 """How far they are at most, in sds so widened."""
 NEGLIGIBLE = 8.0
 """How many nats below its largest the marginal is at points that need not be near."""
+ABOVE_MODE = 5.0
+"""How many nats above the marginal at its mode it may seem to be between points: more is an error."""
 BEYOND = 1.2
 """How many times as far from the centre as the farthest of the points all is constant along a ray."""
 
@@ -93,10 +95,10 @@ class InterpolatedMarginal(Marginal):
         return self.inner.start(outer)
 
     def log_densities(self, outer: Floats, least: Floats | float = -np.inf) -> Floats:
-        """As of any marginal; -inf beyond where all is known."""
+        """As of any marginal; -inf beyond where all is known, or where it seems far above the mode."""
         assert isinstance(self.inner, Interpolated)
-        densities = super().log_densities(outer, least)
-        return np.where(self.inner.is_near(outer), densities, -np.inf)
+        densities, highest = super().log_densities(outer, least), self.log_density(self.centre) + ABOVE_MODE
+        return np.where(self.inner.is_near(outer) & (densities < highest), densities, -np.inf)
 
 
 def interpolated(peak: Peak, rng: np.random.Generator) -> Peak:

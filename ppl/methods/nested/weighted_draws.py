@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ppl.floats import Floats, Indices
 from ppl.kernel.advi.parts import row_parts
 from ppl.kernel.advi.target import finite
+from ppl.methods.correct.resampling import effective_size
 from ppl.methods.correct.weight_quality import is_reliable
 from ppl.methods.diagnose.mixture_sampling import Proposal, density_of, missed
 from ppl.methods.diagnose.psis import Psis, psis
@@ -46,6 +47,12 @@ FIRST_ROUNDS = 2
 
 HOPELESS = 0.02
 """The effective share of the draws of two mixtures below which no better one is found."""
+
+
+IN_TAILS = (0.002, 0.05)
+"""The shares of the posterior beyond draws that are in a tail."""
+FEWEST_WEIGHTED = 20
+"""Draws there of which a variance is taken."""
 
 
 class WeightedPoints(NamedTuple):
@@ -83,6 +90,23 @@ class WeightedPoints(NamedTuple):
     def log_ratios(self) -> Floats:
         """log p/q (n,), -inf where no draw was had, or a density is not finite."""
         return finite(self.log_p - self.log_q)
+
+    def excess_in_tails(self, outer: Indices) -> float:
+        """The relative variance of weights over rough ones, at draws in a tail of an outer coordinate (of d),
+        where it is largest: by what is drawn given these, as far as Laplace's approximation is right.
+        """
+        u, positive = self.points_with_weight()
+        share, off = np.exp(self.weights.log_weights[positive]), (self.log_ratios - self.log_rough)[positive]
+        excess = 0.0
+        for x in u[:, outer].T:
+            order = x.argsort()
+            below = np.cumsum(share[order])
+            for ranked in (below, below[-1] - below):
+                tail = off[order[(ranked > IN_TAILS[0]) & (ranked < IN_TAILS[1])]]
+                tail = tail[np.isfinite(tail)]
+                if len(tail) >= FEWEST_WEIGHTED:
+                    excess = max(excess, len(tail) / effective_size(tail) - 1)
+        return excess
 
     @property
     def lost(self) -> float:

@@ -877,6 +877,33 @@ def test_ctrl_c_in_the_search_for_a_start_ends_the_way_by_latent_variables_too(m
     assert result.outcome.ending is Ending.INTERRUPTED and not result.path.nested
 
 
+@pytest.mark.parametrize("side", [-1, 1])
+def test_weights_that_are_uneven_in_a_tail_of_an_outer_coordinate_are_seen(side):
+    """There one draw of fifty has all weight; the rough weights are those of the outer coordinates alone."""
+    outer = rng().standard_normal((20_000, 2))
+    even, rough = np.zeros(20_000), np.zeros(20_000)
+    heavy = np.where(rng().random(20_000) < 0.02, np.log(50), -10.0)
+    uneven = np.where(side * outer[:, 1] > 1.5, heavy, 0.0)
+    none = np.zeros(20_000, dtype=bool)
+    for log_p, expected in ((even, 0.0), (uneven, 49.0)):
+        found = WeightedPoints((outer,), log_p, np.zeros(20_000), rough, none, psis(log_p))
+        assert found.excess_in_tails(np.array([0, 1])) == pytest.approx(expected, rel=0.4, abs=1e-9)
+        assert found.excess_in_tails(np.array([0])) < 8
+
+
+def test_the_steps_of_a_walk_are_a_field_where_they_are_normal_given_its_scales():
+    """Of 80 steps that all meet: chains would take 100,000 gradients."""
+    program = """data { int T; vector[T] y; }
+parameters { vector[T] z; real<lower=0> step; real<lower=0> sigma; }
+transformed parameters { vector[T] level; level[1] = z[1];
+  for (t in 2:T) level[t] = level[t - 1] + step * z[t]; }
+model { z ~ std_normal(); step ~ normal(0, 1); sigma ~ normal(0, 1); y ~ normal(level, sigma); }"""
+    y = np.cumsum(0.4 * rng().standard_normal(80)) + 0.5 * rng().standard_normal(80)
+    posterior = ppl.compile_model(program).condition({"T": 80, "y": y})
+    result = posterior.variational(seed=1, draws=400).result
+    assert result.verdict.made is DrawSource.NESTED and result.verdict.level is Level.GOOD
+
+
 def test_a_tail_in_which_no_gaussian_of_the_others_reaches_has_its_share_of_draws():
     """Eight games of four players: abilities are skewed where their sd is large. The place is the 95% point
     by ten million draws of the prior and their likelihoods; 3.5% of draws by weights are beyond it.
