@@ -95,13 +95,11 @@ class WeightedPoints(NamedTuple):
         """The relative variance of weights over rough ones, at draws in a tail of an outer coordinate (of d),
         where it is largest: by what is drawn given these, as far as Laplace's approximation is right.
         """
-        u, positive = self.points_with_weight()
-        share, off = np.exp(self.weights.log_weights[positive]), (self.log_ratios - self.log_rough)[positive]
-        excess = 0.0
-        for x in u[:, outer].T:
+        share, off, excess = np.exp(self.weights.log_weights), self.log_ratios - self.log_rough, 0.0
+        for x in np.concatenate([part[:, outer] for part in self.parts]).T:
             order = x.argsort()
             below = np.cumsum(share[order])
-            for ranked in (below, below[-1] - below):
+            for ranked in (below, 1 - below):
                 tail = off[order[(ranked > IN_TAILS[0]) & (ranked < IN_TAILS[1])]]
                 tail = tail[np.isfinite(tail)]
                 if len(tail) >= FEWEST_WEIGHTED:

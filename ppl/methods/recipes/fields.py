@@ -72,8 +72,8 @@ MOST_UNSURE = 0.05
 MOST_EXCESS, MOST_EXCESS_OF_HEAVY = 2.0, 0.3
 """The relative variance of weights by draws of the rest alone, in a tail of an outer coordinate, above which
 one draw at each outer point tells too little, and the same where weights may have no variance: the draw that
-counts is seldom made where effects are far from normal, as if their scale is small. In 13 of 14 wrong fits
-weights were more uneven, in 6 of 60 right ones.
+counts is seldom made where effects are far from normal, as if their scale is small. Weights were more uneven
+in all 13 wrong fits that these were chosen by, and in 14 of some 95 right ones.
 """
 MOST_CORRELATED = 100
 """Dimensions above which the Gaussian that is kept of the draws has no correlations."""
