@@ -19,6 +19,17 @@ def test_quantiles_tell_the_map_that_draws_come_from():
         np.testing.assert_allclose(getattr(found, name), getattr(u, name), rtol=0.01, err_msg=name)
 
 
+def test_weights_count_as_so_many_draws():
+    generator = np.random.default_rng(2)
+    u, times = generator.gamma(2.0, size=(4000, 2)), generator.integers(1, 6, size=4000)
+    by_weights, repeated = (
+        SinhArcsinh.of_weighted(u, times / times.sum()),
+        SinhArcsinh.of(u.repeat(times, axis=0)),
+    )
+    points = generator.gamma(2.0, size=(50, 2))
+    np.testing.assert_allclose(by_weights.normal(points)[0], repeated.normal(points)[0], atol=0.02)
+
+
 def test_scores_and_back_with_the_change_of_densities_and_of_slopes():
     u = np.log(np.random.default_rng(1).gamma(0.7, size=(500, 3)))
     margins, target, steps = SinhArcsinh.of(u), Gammas(3), 1e-6 * np.eye(3)

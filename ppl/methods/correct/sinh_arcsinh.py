@@ -8,7 +8,7 @@ import numpy as np
 
 from ppl.floats import Floats
 from ppl.late import special
-from ppl.methods.numerics.quantiles import quantiles
+from ppl.methods.numerics.quantiles import quantiles, weighted_quantiles
 from ppl.records import dataclass
 
 INNER = float(np.arcsinh(0.8))
@@ -34,7 +34,17 @@ class SinhArcsinh:
     @classmethod
     def of(cls, u: Floats) -> "SinhArcsinh":
         """Through quantiles of draws u (n, dim). Raises LinAlgError where these are the same."""
-        lowest, low, middle, high, highest = quantiles(u, special.ndtr(SCORES))
+        return cls.through(quantiles(u, special.ndtr(SCORES)))
+
+    @classmethod
+    def of_weighted(cls, u: Floats, weights: Floats) -> "SinhArcsinh":
+        """The same of draws with weights (n,)."""
+        return cls.through(weighted_quantiles(u, weights, special.ndtr(SCORES)))
+
+    @classmethod
+    def through(cls, five: Floats) -> "SinhArcsinh":
+        """Through the quantiles (5, dim) of the scores."""
+        lowest, low, middle, high, highest = five
         inner, outer = high - low, highest - lowest
         if not (inner > 0).all():
             raise np.linalg.LinAlgError("quantiles are the same, or not finite")

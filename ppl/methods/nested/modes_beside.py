@@ -43,20 +43,21 @@ def highest(peak: Peak, elsewhere: Iterable[Marginal | None]) -> Peak | None:
     """The highest mode of the outer coordinates that climbs from elsewhere end at, whose last points these
     are; None where another has mass, too.
     """
-    top, height = peak, peak.marginal.log_density(peak.marginal.centre)
-    costly = peak.marginal.inner.is_costly
+    modes, costly = [peak], peak.marginal.inner.is_costly
     for near in filter(None, elsewhere):
-        other = None if top.is_near(near.centre) else newton(near, top)
-        if other is None or top.is_near(other.marginal.centre):
+        other = None if any(mode.is_near(near.centre) for mode in modes) else newton(near, peak)
+        if other is None or any(mode.is_near(other.marginal.centre) for mode in modes):
             if costly:
                 break
             continue
-        above = other.marginal.log_density(other.marginal.centre) - height
-        if abs(above) < BESIDE.lower and not are_one(top, other, height + min(above, 0.0)):
-            return None
-        if above > 0:
-            top, height = other, height + above
-    return top
+        modes.append(other)
+    heights = [mode.marginal.log_density(mode.marginal.centre) for mode in modes]
+    top = max(heights)
+    best = modes[heights.index(top)]
+    with_mass = [
+        (mode, height) for mode, height in zip(modes, heights, strict=True) if top - height < BESIDE.lower
+    ]
+    return best if all(mode is best or are_one(best, mode, height) for mode, height in with_mass) else None
 
 
 def are_one(peak: Peak, other: Peak, lower: float) -> bool:

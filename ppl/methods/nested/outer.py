@@ -1,5 +1,6 @@
 """The proposal of outer coordinates: a mixture over their marginal density by Laplace's approximation."""
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -8,6 +9,7 @@ import numpy as np
 from ppl.floats import Floats
 from ppl.kernel.advi.gaussian import Gaussian
 from ppl.methods.correct.resampling import effective_size
+from ppl.methods.correct.sinh_arcsinh import SinhArcsinh
 from ppl.methods.correct.weight_quality import is_reliable, most_count
 from ppl.methods.diagnose.mixture_sampling import Proposal, log_weights
 from ppl.methods.diagnose.psis import Psis, psis
@@ -39,6 +41,9 @@ class OuterLimits(NamedTuple):
 
     fewest_effective: float = 100.0
     """Effective draws that a mixture is fitted to."""
+
+    fewest_scored: float = 200.0
+    """Those of which quantiles tell how skewed each coordinate is, and how heavy its tails."""
 
     flattening: float = 0.8
     """By how much log weights are shrunk until there are so many."""
@@ -129,13 +134,26 @@ def one_over(gaussian: Gaussian) -> StudentTs:
 
 
 def fitted_to(u: Floats, weights: Psis) -> StudentTs:
-    """Student's t over weighted draws u (n, d).
+    """Student's t over weighted draws u (n, d), over their scores where many count.
 
     The weights are flattened where few draws have most.
     """
     log_weights, power = weights.log_weights, 1.0
+    if effective_size(log_weights) >= OUTER.fewest_scored:
+        with suppress(np.linalg.LinAlgError):
+            return fitted_to_scores(u, np.exp(log_weights))
     while effective_size(power * log_weights) < OUTER.fewest_effective and power > OUTER.least_power:
         power *= OUTER.flattening
     flat = power * log_weights
     few, all_of = np.exp(flat - log_sum_exp(flat)), OUTER.equal_share / len(u)
     return one_over(Gaussian.with_covariance(*moments(u, (1 - OUTER.equal_share) * few + all_of)))
+
+
+def fitted_to_scores(u: Floats, weights: Floats) -> StudentTs:
+    """Student's t over the scores of draws u (n, d) with weights (n,).
+
+    Raises LinAlgError where quantiles of a coordinate are the same.
+    """
+    margins = SinhArcsinh.of_weighted(u, weights)
+    scores, _ = margins.normal(u)
+    return replace(one_over(Gaussian.with_covariance(*moments(scores, weights))), margins=margins)

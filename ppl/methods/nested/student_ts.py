@@ -1,6 +1,8 @@
-"""Mixtures of Student's t over the outer coordinates, about one place.
+"""Mixtures of Student's t over the outer coordinates, about one place, or over scores of each coordinate.
 
-One wide component is always there, as a defence against thin tails (Hesterberg 1995, Technometrics 37).
+The logarithm of a scale has a long tail towards zero, and a loading or a correlation is skewed: their scores
+are about normal. One wide component is always there, as a defence against thin tails (Hesterberg 1995,
+Technometrics 37).
 """
 
 from functools import cached_property
@@ -11,17 +13,22 @@ from ppl.floats import Floats
 from ppl.kernel.advi.gaussian import Gaussian
 from ppl.late import special
 from ppl.methods.correct.resampling import systematic
+from ppl.methods.correct.sinh_arcsinh import SinhArcsinh
 from ppl.methods.numerics.log_sums import log_sum_exp
-from ppl.records import dataclass
+from ppl.records import dataclass, replace
 
 
 @dataclass(frozen=True)
 class StudentTs:
-    """A mixture of Student's t over R^dim: shares (k,), and by component a place and a scale."""
+    """A mixture of Student's t over R^dim: shares (k,), and by component a place and a scale.
+
+    It is of the scores by `margins`, or of the coordinates themselves.
+    """
 
     shares: Floats
     parts: tuple[Gaussian, ...]
     degrees: float
+    margins: SinhArcsinh | None = None
 
     @property
     def dim(self) -> int:
@@ -31,7 +38,7 @@ class StudentTs:
     def undefended(self) -> "StudentTs":
         """Without the last component, which is wide as a defence."""
         shares = self.shares[:-1] / self.shares[:-1].sum()
-        return StudentTs(shares, self.parts[:-1], self.degrees)
+        return replace(self, shares=shares, parts=self.parts[:-1])
 
     def draws(self, n: int, rng: np.random.Generator) -> Floats:
         """n points (n, dim), of each component in proportion to its share."""
@@ -41,17 +48,18 @@ class StudentTs:
         u = np.empty((n, self.dim))
         for k, part in enumerate(self.parts):
             u[own == k] = part.draws(z[own == k])
-        return u
+        return self.margins.back(u) if self.margins else u
 
     def log_density(self, u: Floats) -> Floats:
         """(n,) at u (n, dim)."""
         power = (self.degrees + self.dim) / 2
+        u, change = self.margins.normal(u) if self.margins else (u, np.zeros(len(u)))
         lengths = self.lengths(u) / self.degrees
         terms = (np.log(self.shares) + self.log_constants)[:, None] - power * np.log1p(lengths)
-        return np.asarray(log_sum_exp(terms, axis=0))
+        return np.asarray(log_sum_exp(terms, axis=0) + change)
 
     def lengths(self, u: Floats) -> Floats:
-        """The squared distance of u (n, dim) from each place, in its scale; (k, n)."""
+        """The squared distance of scores u (n, dim) from each place, in its scale; (k, n)."""
         return np.array([((u - p.mean) @ p.whitening.T) ** 2 @ np.ones(self.dim) for p in self.parts])
 
     @cached_property

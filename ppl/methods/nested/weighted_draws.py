@@ -30,7 +30,7 @@ from ppl.methods.nested.outer import OUTER, fitted_to, overdispersed_batches, sp
 from ppl.methods.nested.student_ts import StudentTs
 from ppl.methods.numerics.log_sums import log_sum_exp, softmax
 
-ROUND_SHARES = (0.25, 0.25, 0.5, 1.0, 1.0)
+ROUND_SHARES = (0.25, 0.25, 0.5, 1.0, 1.0, 1.0)
 """Shares of the draws that are made of a mixture; each later one is fitted to all weighted draws before."""
 
 GOING_KHAT = 0.7
@@ -39,6 +39,8 @@ FIRST_ENOUGH = 0.7
 """The effective share of the first draws with which no mixture is fitted to them."""
 ENOUGH_EFFECTIVE = 0.4
 """The effective draws, as a share of those asked for, with which a better mixture is not looked for."""
+LEAST_EFFECTIVE = 0.3
+"""Those that are enough where as many more were made as seemed to be missing."""
 FEWEST_EFFECTIVE = 0.15
 """The effective draws, as the same share, with which so many more are made that as many count."""
 
@@ -187,20 +189,20 @@ def drawn(
         if left > 0 and alone.ess >= least and (alone.khat < GOING_KHAT or alone.light_tail):
             go(left)
         all_rounds = together(rounds, outer)
+        if share == ROUND_SHARES[-1]:
+            enough = FEWEST_EFFECTIVE  # more draws of this mixture are as good as a better one
         if all_rounds.n >= n and is_reliable(all_rounds.weights) and all_rounds.weights.ess >= enough * n:
-            break
+            if all_rounds.weights.ess < ENOUGH_EFFECTIVE * n:
+                go(int(all_rounds.n * (ENOUGH_EFFECTIVE * n / all_rounds.weights.ess - 1)))
+                all_rounds = together(rounds, outer)
+            if is_reliable(all_rounds.weights) and all_rounds.weights.ess >= LEAST_EFFECTIVE * n:
+                break
         if k and all_rounds.weights.ess < HOPELESS * all_rounds.n:
             break
         lacking = missing(all_rounds, alone.ess / len(rounds[-1].u), n)
         if k >= (FIRST_ROUNDS if few else 0) and own.gradients(lacking) > most:
             return all_rounds
         mixture = fitted_to(outer_points(rounds, outer), all_rounds.weights)
-    if (
-        is_reliable(all_rounds.weights)
-        and FEWEST_EFFECTIVE * n <= all_rounds.weights.ess < ENOUGH_EFFECTIVE * n
-    ):
-        go(int(all_rounds.n * (ENOUGH_EFFECTIVE * n / all_rounds.weights.ess - 1)))
-        all_rounds = together(rounds, outer)
     if all_rounds.weights.ess < FEWEST_EFFECTIVE * n or marginal.inner.exact.is_costly:
         return all_rounds
     return all_rounds._replace(missed=misses(rounds, marginal, own, rng))

@@ -1,9 +1,9 @@
 """Latent variables integrated out, where a target has a field of them (see nested.py), and the result."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -209,22 +209,28 @@ def field_fit(
     starts: list[Floats],
     context: Context,
     near: Callable[[], Floats | None],
+    more: Callable[[], list[Floats]],
 ) -> WeightedFit | ChainFit:
-    """Draws with their weights, or those where chains begin, with the arguments of `nested.by_field`."""
+    """Draws with their weights, or those where chains begin, with the arguments of `nested.by_field`.
+
+    Climbs begin at `more` points where only one of those from the starts ends at the highest mode.
+    """
     rng, tell = context.streams.nested, partial(tell_step, context)
     tell(0)
     inner, chains_do = Fields(target, structure), do_chains(target, context)
     many = chains_do and len(structure.outer) > OUTER.most_mixed and not structure.is_normal
     if many and (u := near()) is not None and are_dear(inner, u, rng.spawn(1)[0]):
         raise Refused(DEAR)
-    marginals = [Marginal(inner, start[structure.outer], inner.latent(start[None])[0]) for start in starts]
-    tried = len(marginals) if structure.is_complete else 1  # chains alone mix ill in such a field
-    ends = climbs(marginals)
-    nearest = ((k, newton(near)) for k, near in enumerate(islice(ends, tried)) if near)
+    marginals = beginning(inner, starts)
+    once_more = len(starts) > 1 and not inner.is_costly
+    ends: Iterable[Marginal | None] = list(climbs(marginals)) if once_more else climbs(marginals)
+    nearest = ((k, newton(near)) for k, near in enumerate(ends) if near)
     at, first = next(((k, peak) for k, peak in nearest if peak), (0, None))
     if first is None or is_off(first.marginal):
         return fit_by_quadrature(target, marginals, context)
     top = highest(first, ends)
+    if once_more and is_alone(top, ends):
+        top = highest(first, [*ends, *climbs(beginning(inner, more()))])
     if top is None:
         raise Refused(SEVERAL_MODES)
     begun = marginals[at] if top is first else top.marginal  # more draws climb to the same mode from there
@@ -249,12 +255,30 @@ def field_fit(
     cheap = min(MOST_PROPOSALS, WORK_ON_PROPOSALS // max(target.width, target.dim))
     count = max(PROPOSALS, cheap, 2 * context.settings.draws)
     most = MOST_MORE_GRADIENTS if chains_do else np.inf
+    by_gaussians = partial(weighted_fit, target, peak, mixture, own, start, count, most, context)
+    if not goes_by_quadrature(structure):
+        return by_gaussians()
+    fit = None
+    with suppress(Refused):
+        fit = by_gaussians()
+        if not (fit.uneven or fit.doubtful):
+            return fit
     try:
-        return weighted_fit(target, peak, mixture, own, start, count, most, context)
+        return fit_by_quadrature(target, marginals, context)
     except Refused:
-        if not goes_by_quadrature(structure):
+        if fit is None:
             raise
-    return fit_by_quadrature(target, marginals, context)
+    return fit
+
+
+def is_alone(top: Peak | None, ends: Iterable[Marginal | None]) -> bool:
+    """Whether no two climbs end at the highest mode: there may be a higher one."""
+    return top is None or sum(top.is_near(near.centre) for near in ends if near) < 2
+
+
+def beginning(inner: Fields, starts: list[Floats]) -> list[Marginal]:
+    """Where climbs begin."""
+    return [Marginal(inner, u[inner.structure.outer], inner.latent(u[None])[0]) for u in starts]
 
 
 def are_dear(inner: Fields, u: Floats, rng: np.random.Generator) -> bool:

@@ -8,6 +8,7 @@ these draws are p/q of the whole.
 """
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -24,6 +25,8 @@ from ppl.methods.recipes.result import Path, Result, result_of
 from ppl.methods.run.phases import Context
 
 fields = LateModule("ppl.methods.recipes.fields")
+MORE_STARTS = 12
+"""Points from which climbs begin once more where one of the first ended at the highest mode, and no other."""
 NOT_APPLICABLE = (
     "algorithm = 'nested' does not apply to this program: {}. Omit the algorithm: `auto` uses "
     "it if it applies."
@@ -63,7 +66,8 @@ def by_field(
                 raise Refused("given a few parameters, the remaining ones do not form a sparse graph")
             if structure.is_complete and (gaussian := at_start()):
                 return gaussian
-            fit = fields.field_fit(target, structure, starts, context, near)
+            more = partial(start_points, target, init, context.streams.nested, MORE_STARTS)
+            fit = fields.field_fit(target, structure, starts, context, near, more)
         except KeyboardInterrupt:  # before there were draws: those about the start
             family = MeanField(target.dim)
             path = Path(starts[0], interrupted("while latent variables were integrated out"))

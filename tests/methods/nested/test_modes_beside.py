@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from ppl.kernel.advi.target import Target
-from ppl.methods.nested.modes_beside import are_one
+from ppl.methods.nested import modes_beside
+from ppl.methods.nested.modes_beside import are_one, highest
 from ppl.methods.nested.structure import structure_of
 from ppl.records import dataclass
 
@@ -72,3 +73,28 @@ def test_two_modes_are_one_region_where_the_valley_is_shallow(apart, one):
         return SimpleNamespace(marginal=marginal)
 
     assert are_one(peak(-apart), peak(apart), lower=0.0) == one
+
+
+@pytest.mark.parametrize(("heights", "alone"), [((0.0, 1.0, 30.0), True), ((0.0, 29.0, 30.0), False)])
+def test_low_modes_do_not_count_however_alike_they_are(heights, alone, monkeypatch):
+    centres = (-5.0, 0.0, 5.0)
+
+    def log_densities(outer):
+        return np.logaddexp.reduce(
+            [h - 2 * (outer[:, 0] - c) ** 2 for h, c in zip(heights, centres, strict=True)]
+        )
+
+    def marginal(centre):
+        return SimpleNamespace(
+            centre=np.array([centre]),
+            inner=SimpleNamespace(is_costly=False),
+            log_densities=log_densities,
+            log_density=lambda u: log_densities(u[None])[0],
+        )
+
+    def peak(centre):
+        return SimpleNamespace(marginal=marginal(centre), is_near=lambda u: abs(u[0] - centre) < 0.5)
+
+    monkeypatch.setattr(modes_beside, "newton", lambda near, peak_: peak(round(near.centre[0])))
+    found = highest(peak(-5.0), [marginal(0.1), None, marginal(4.9), marginal(-5.1)])
+    assert (found.marginal.centre[0] if found else None) == (5.0 if alone else None)
