@@ -85,6 +85,13 @@ def test_the_heavier_of_two_tails_counts():
     assert tail_shapes(right[:, None])[0] > 0.8 and tail_shapes(-right[:, None])[0] > 0.8
 
 
+def test_a_wide_gaussian_beside_a_narrow_one_has_no_heavy_tail():
+    """The outermost tenth begins where one of them takes over from the other."""
+    generator = np.random.default_rng(1)
+    wide = generator.random((8000, 2)) < np.array([0.1, 0.2])
+    assert (tail_shapes(np.where(wide, 3.0, 0.1) * generator.standard_normal((8000, 2))) < 0.3).all()
+
+
 def test_few_or_equal_draws_have_no_tail():
     """A tenth of 250 draws are the 25 that a shape is fitted to."""
     u = stats.cauchy.rvs(size=(250, 2), random_state=1)

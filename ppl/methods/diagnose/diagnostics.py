@@ -21,6 +21,8 @@ CLEAR_GAIN_ERRORS = 3.0
 """Standard errors of a gain in the ELBO that are no noise."""
 FEWEST_TAIL_DRAWS = 25
 """Draws in a tail from which its shape is estimated."""
+TAIL_SHARES = (0.1, 0.04)
+"""The draws that are in it, as shares of all."""
 TINY = 1e-300
 """Variances below which there is none."""
 
@@ -80,18 +82,18 @@ def tail_shapes(u: Floats) -> Floats:
     Cauchy's.
 
     The generalised Pareto distribution is fitted to the outermost tenth of the draws on either side, for no
-    draws of ours go far into a tail like a power's; where there are too few to tell, 0.
+    draws of ours go far into a tail like a power's, and to the outermost 4%, where a mixture of a narrow and
+    a wide Gaussian may be one of them alone. The lighter one tells; where there are too few draws, 0.
     """
-    tail = len(u) // 10
-    if tail < FEWEST_TAIL_DRAWS:
-        return np.zeros(u.shape[1])
+    tails = [size for share in TAIL_SHARES if (size := int(len(u) * share)) >= FEWEST_TAIL_DRAWS]
 
-    def shape(column: Floats) -> float:
-        ordered = np.sort(column)
-        sides = (ordered[-tail:] - ordered[-tail - 1], (ordered[tail] - ordered[:tail])[::-1])
-        return max((fit_pareto(side)[0] for side in sides if side[0] > 0), default=0.0)
+    def shape(ordered: Floats) -> float:
+        """Of the right tail of values in order."""
+        parts = (ordered[-size:] - ordered[-size - 1] for size in tails)
+        return min((fit_pareto(part)[0] for part in parts if part[0] > 0), default=0.0)
 
-    return np.array([shape(column) for column in u.T])
+    columns = np.sort(u, axis=0).T
+    return np.array([max(shape(column), shape(-column[::-1])) for column in columns])
 
 
 def sd_errors(x: Floats) -> Floats:
