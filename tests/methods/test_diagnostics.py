@@ -97,6 +97,8 @@ def test_few_or_equal_draws_have_no_tail():
     u = stats.cauchy.rvs(size=(250, 2), random_state=1)
     assert (tail_shapes(u) > 0.3).all() and (tail_shapes(u[:249]) == 0).all()
     assert tail_shapes(np.ones((1000, 1))) == 0
+    at_a_bound = np.maximum(stats.cauchy.rvs(size=(1000, 1), random_state=1), 0.0)
+    assert tail_shapes(at_a_bound) > 0.6 and tail_shapes(-at_a_bound) > 0.6
 
 
 def test_the_error_of_an_sd_is_that_of_mean_squares_of_chains():

@@ -22,7 +22,9 @@ CLEAR_GAIN_ERRORS = 3.0
 FEWEST_TAIL_DRAWS = 25
 """Draws in a tail from which its shape is estimated."""
 TAIL_SHARES = (0.1, 0.04)
-"""The draws that are in it, as shares of all."""
+"""The draws that are in it, as shares of all, and those further out."""
+LIGHT_TAIL = 0.15
+"""The shape of these below which draws have an sd whatever the shape of all seems to be."""
 TINY = 1e-300
 """Variances below which there is none."""
 
@@ -82,18 +84,24 @@ def tail_shapes(u: Floats) -> Floats:
     Cauchy's.
 
     The generalised Pareto distribution is fitted to the outermost tenth of the draws on either side, for no
-    draws of ours go far into a tail like a power's, and to the outermost 4%, where a mixture of a narrow and
-    a wide Gaussian may be one of them alone. The lighter one tells; where there are too few draws, 0.
+    draws of ours go far into a tail like a power's; and to the outermost 4%, which may be those of a wide
+    Gaussian beside a narrow one alone. Where there are too few draws it is 0.
     """
-    tails = [size for share in TAIL_SHARES if (size := int(len(u) * share)) >= FEWEST_TAIL_DRAWS]
+    wide, narrow = (int(len(u) * share) for share in TAIL_SHARES)
 
     def shape(ordered: Floats) -> float:
         """Of the right tail of values in order."""
-        parts = (ordered[-size:] - ordered[-size - 1] for size in tails)
-        return min((fit_pareto(part)[0] for part in parts if part[0] > 0), default=0.0)
+        tenth, end = (of_tail(ordered, size) for size in (wide, narrow))
+        return end if end < min(LIGHT_TAIL, tenth) else tenth
 
     columns = np.sort(u, axis=0).T
-    return np.array([max(shape(column), shape(-column[::-1])) for column in columns])
+    return np.nan_to_num([np.fmax(shape(column), shape(-column[::-1])) for column in columns])
+
+
+def of_tail(ordered: Floats, size: int) -> float:
+    """The shape of so many of the largest values; nan where they are too few, or partly the same."""
+    beyond = ordered[-size:] - ordered[-size - 1]
+    return fit_pareto(beyond)[0] if size >= FEWEST_TAIL_DRAWS and beyond[0] > 0 else math.nan
 
 
 def sd_errors(x: Floats) -> Floats:
