@@ -55,7 +55,7 @@ def worst(found: Sequence[Record], checks: Sequence[str]) -> str:
 
 
 def ratios(found: Sequence[Record]) -> Iterator[str]:
-    """The CPU seconds of fits over those of NUTS, in all and of the dearest programs where NUTS takes long."""
+    """CPU seconds of fits over those of NUTS, in all, and of the dearest programs where NUTS takes long."""
     by_name: dict[str, dict[str, list[Record]]] = {}
     for one in found:
         by_name.setdefault(one["name"], {}).setdefault(one["engine"], []).append(one)
