@@ -61,10 +61,10 @@ class OuterLimits(NamedTuple):
     """
 
     defensive_width: float = 4.0
-    """How many times as wide a second one is, for the tails."""
+    """How many times as wide along a coordinate others are, for the tails."""
 
     defensive_share: float = 0.2
-    """Its share of the draws."""
+    """Their share of the draws."""
 
     most_mixed: int = 10
     """Outer coordinates up to which Student's t is fitted to draws of these alone."""
@@ -125,12 +125,19 @@ def spread_of(u: Floats) -> Gaussian:
 
 
 def one_over(gaussian: Gaussian) -> StudentTs:
-    """Student's t, a little wider than a Gaussian, and one much wider, for the tails (Hesterberg 1995)."""
-    degrees = max(OUTER.degrees, len(gaussian.mean))
-    wide = Gaussian(gaussian.mean, (1 + 1 / degrees) * gaussian.factor)
-    wider = Gaussian(gaussian.mean, OUTER.defensive_width * gaussian.factor)
-    share = OUTER.defensive_share
-    return StudentTs(np.array([1 - share, share]), (wide, wider), degrees)
+    """Student's t, a little wider than a Gaussian, and for the tails others that are much wider (Hesterberg
+    1995): one along all coordinates, next to none of whose draws count where these are many, and one along
+    each, with what is correlated with it.
+    """
+    d = len(gaussian.mean)
+    degrees, share = max(OUTER.degrees, d), OUTER.defensive_share
+    covariance = gaussian.factor @ gaussian.factor.T
+    along = covariance / np.sqrt(np.diag(covariance))
+    more = OUTER.defensive_width**2 - 1
+    own = Gaussian(gaussian.mean, (1 + 1 / degrees) * gaussian.factor)
+    wide = Gaussian(gaussian.mean, OUTER.defensive_width * gaussian.factor)
+    each = [Gaussian.with_covariance(gaussian.mean, covariance + more * np.outer(c, c)) for c in along.T]
+    return StudentTs(np.array([1 - share, *[share / (d + 1)] * (d + 1)]), (own, wide, *each), degrees)
 
 
 def fitted_to(u: Floats, weights: Psis) -> StudentTs:

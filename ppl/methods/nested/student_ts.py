@@ -1,7 +1,7 @@
 """Mixtures of Student's t over the outer coordinates, about one place, or over scores of each coordinate.
 
 The logarithm of a scale has a long tail towards zero, and a loading or a correlation is skewed: their scores
-are about normal. One wide component is always there, as a defence against thin tails (Hesterberg 1995,
+are about normal. Wide components are always there, as a defence against thin tails (Hesterberg 1995,
 Technometrics 37).
 """
 
@@ -36,9 +36,8 @@ class StudentTs:
 
     @property
     def undefended(self) -> "StudentTs":
-        """Without the last component, which is wide as a defence."""
-        shares = self.shares[:-1] / self.shares[:-1].sum()
-        return replace(self, shares=shares, parts=self.parts[:-1])
+        """The first component, without those that are wide as a defence."""
+        return replace(self, shares=np.ones(1), parts=self.parts[:1])
 
     def draws(self, n: int, rng: np.random.Generator) -> Floats:
         """n points (n, dim), of each component in proportion to its share."""

@@ -47,6 +47,11 @@ FEWEST_EFFECTIVE = 0.15
 FIRST_ROUNDS = 2
 """Rounds of mixtures that are fitted to so few draws that later ones may be far better."""
 
+GRADIENTS_OF_CHEAP = 2
+"""Gradients of a draw up to which better mixtures pay whatever the number of outer coordinates: the first one
+may miss the tail of a scale towards zero. Of many, what is fitted to few dear draws is no better.
+"""
+
 HOPELESS = 0.02
 """The effective share of the draws of two mixtures below which no better one is found."""
 
@@ -92,6 +97,11 @@ class WeightedPoints(NamedTuple):
     def log_ratios(self) -> Floats:
         """log p/q (n,), -inf where no draw was had, or a density is not finite."""
         return finite(self.log_p - self.log_q)
+
+    @property
+    def effective(self) -> float:
+        """The effective number of draws, 0 where none has a weight."""
+        return self.weights.ess if np.isfinite(self.log_ratios).any() else 0.0
 
     def excess_in_tails(self, outer: Indices) -> float:
         """The relative variance of weights over rough ones, at draws in a tail of an outer coordinate (of d),
@@ -180,38 +190,43 @@ def drawn(
         rounds.append(round_of(marginal, highest, mixture, own, mixture.draws(size, rng), rng))
         return rounds[-1]
 
-    few = mixture.dim <= OUTER.most_mixed  # of many, what is fitted to few draws is no better
+    few = mixture.dim <= OUTER.most_mixed or own.gradients(n) <= GRADIENTS_OF_CHEAP * n
     first, enough = (FIRST_ENOUGH, ENOUGH_EFFECTIVE) if few else (FEWEST_EFFECTIVE, FEWEST_EFFECTIVE)
     for k, share in enumerate(ROUND_SHARES):
-        alone = together([go(int(n * share))], outer).weights
+        alone = together([go(int(n * share))], outer)
         left = n - sum(len(each.u) for each in rounds)
         least = (enough if k else first) * int(n * share)
-        if left > 0 and alone.ess >= least and (alone.khat < GOING_KHAT or alone.light_tail):
+        if left > 0 and alone.effective >= least and will_do(alone.weights):
             go(left)
         all_rounds = together(rounds, outer)
         if share == ROUND_SHARES[-1]:
             enough = FEWEST_EFFECTIVE  # more draws of this mixture are as good as a better one
-        if all_rounds.n >= n and is_reliable(all_rounds.weights) and all_rounds.weights.ess >= enough * n:
-            if all_rounds.weights.ess < ENOUGH_EFFECTIVE * n:
-                go(int(all_rounds.n * (ENOUGH_EFFECTIVE * n / all_rounds.weights.ess - 1)))
+        if all_rounds.n >= n and is_reliable(all_rounds.weights) and all_rounds.effective >= enough * n:
+            if all_rounds.effective < ENOUGH_EFFECTIVE * n:
+                go(int(all_rounds.n * (ENOUGH_EFFECTIVE * n / all_rounds.effective - 1)))
                 all_rounds = together(rounds, outer)
-            if is_reliable(all_rounds.weights) and all_rounds.weights.ess >= LEAST_EFFECTIVE * n:
+            if is_reliable(all_rounds.weights) and all_rounds.effective >= LEAST_EFFECTIVE * n:
                 break
-        if k and all_rounds.weights.ess < HOPELESS * all_rounds.n:
+        if k and all_rounds.effective < HOPELESS * all_rounds.n:
             break
-        lacking = missing(all_rounds, alone.ess / len(rounds[-1].u), n)
+        lacking = missing(all_rounds, alone.effective / len(rounds[-1].u), n)
         if k >= (FIRST_ROUNDS if few else 0) and own.gradients(lacking) > most:
             return all_rounds
         mixture = fitted_to(outer_points(rounds, outer), all_rounds.weights)
-    if all_rounds.weights.ess < FEWEST_EFFECTIVE * n or marginal.inner.exact.is_costly:
+    if all_rounds.effective < FEWEST_EFFECTIVE * n or marginal.inner.exact.is_costly:
         return all_rounds
     return all_rounds._replace(missed=misses(rounds, marginal, own, rng))
 
 
+def will_do(weights: Psis) -> bool:
+    """Whether the mixture of a round makes the others too."""
+    return weights.khat < GOING_KHAT or weights.light_tail
+
+
 def missing(draws: WeightedPoints, share: float, n: int) -> int:
     """How many more are needed for as many to count as n ask for, where this share of the last ones does."""
-    ess = draws.weights.ess
-    return int((ENOUGH_EFFECTIVE * n - ess) / max(share, ess / draws.n))
+    ess = draws.effective
+    return int((ENOUGH_EFFECTIVE * n - ess) / max(share, max(ess, 1.0) / draws.n))
 
 
 def together(rounds: Sequence[Round], outer: Indices) -> WeightedPoints:

@@ -239,7 +239,7 @@ def field_fit(
     peak = interpolated(top, rng)
     mixture = mixture_over(peak, rng) or one_over(peak.gaussian)  # draws say where Laplace is wrong
     peak = interpolated_again(peak, mixture.draws(OUTER.draws, rng))
-    if has_other_modes(peak.marginal, mixture.draws(BESIDE.outer_points, rng), rng):
+    if has_other_modes(peak.marginal, mixture.undefended.draws(BESIDE.outer_points, rng), rng):
         raise Refused(SEVERAL_LATENT_MODES)
     tell(2)
     own = given(peak.marginal, mixture, rng)
@@ -316,7 +316,7 @@ def fit_by_quadrature(target: Target, marginals: list[Marginal], context: Contex
     peak = Peak(at, top.gaussian)
     most = -np.inf if chains_do else np.inf  # few rounds will do to begin chains
     mixture = refitted(peak, one_over(top.gaussian), FITTED_DRAWS, rng)
-    if own.misses_modes(mixture.draws(BESIDE.outer_points, rng)):
+    if own.misses_modes(mixture.undefended.draws(BESIDE.outer_points, rng)):
         raise Refused(SEVERAL_LATENT_MODES)
     return weighted_fit(target, peak, mixture, own, start, count, most, context)
 

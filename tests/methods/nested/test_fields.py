@@ -530,7 +530,7 @@ def test_outer_points_where_one_draw_has_most_weight_are_unsure():
 def test_modes_are_known_at_outer_points_without_those_of_the_defence():
     mixture = one_over(Gaussian(np.zeros(2), np.eye(2)))
     sds = [part.draws(20_000, rng()).std() for part in (mixture, mixture.undefended)]
-    assert sds[0] > 2 and 1.1 < sds[1] < 1.35
+    assert sds[0] > 1.6 and 1.1 < sds[1] < 1.35
 
 
 def test_where_draws_of_the_field_tell_little_there_are_none_by_fields(monkeypatch):

@@ -8,6 +8,7 @@ import pytest
 from ppl.kernel.advi.gaussian import Gaussian
 from ppl.kernel.advi.target import Target
 from ppl.methods.correct.draw_source import DrawSource
+from ppl.methods.nested import weighted_draws
 from ppl.methods.nested.field import Fields
 from ppl.methods.nested.marginal import Marginal, climbs, newton
 from ppl.methods.nested.outer import one_over
@@ -130,12 +131,20 @@ def beside(peak, sds=1.0):
 
 
 @pytest.mark.parametrize("columns, sds, fewer", [(2, 8.0, 1024), (COLUMNS, 1.0, 512)])
-def test_two_mixtures_that_miss_the_posterior_are_the_last(columns, sds, fewer):
+def test_two_mixtures_that_miss_the_posterior_are_the_last(columns, sds, fewer, monkeypatch):
+    monkeypatch.setattr(weighted_draws, "GRADIENTS_OF_CHEAP", 0)
     peak = peak_of(target(columns))
     own = given(peak.marginal, beside(peak, sds), rng())
     found = drawn(peak, beside(peak, sds), own, 2048, rng())
-    assert found.n == 1024 and found.weights.ess < 20
+    assert found.n == 1024 and found.effective < 20
     assert drawn(peak, beside(peak, sds), own, 2048, rng(), most=-1).n == fewer
+
+
+def test_a_mixture_whose_draws_have_no_weight_makes_no_more_than_another():
+    peak = peak_of(target())
+    own = given(peak.marginal, beside(peak, 3.0), rng())
+    found = drawn(peak, beside(peak, 3.0), own, 2048, rng())
+    assert found.n == 1024 and found.effective == 0 and found.lost == 1
 
 
 @pytest.mark.parametrize("columns, sds, fewest", [(2, 2.5, 2048), (COLUMNS, 0.5, 512)])
@@ -169,6 +178,7 @@ def test_draws_that_take_more_gradients_than_chains_are_left_to_these(monkeypatc
 
 @pytest.mark.rotate
 def test_draws_of_which_few_count_are_left_to_chains_before_all_are_made(monkeypatch):
+    monkeypatch.setattr(weighted_draws, "GRADIENTS_OF_CHEAP", 0)
     made = list[int]()
 
     def counted(*arguments):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
+from ppl.kernel.advi.gaussian import Gaussian
 from ppl.methods.diagnose.psis import psis
 from ppl.methods.nested.outer import fitted_to, one_over, spread_of
 
@@ -55,3 +56,18 @@ def test_its_draws_over_scores_of_skewed_coordinates_have_more_even_weights():
 def test_few_draws_do_not_tell_scores():
     assert fitted_to(log_gammas(150), evenly(150)).margins is None
     assert fitted_to(np.hstack([log_gammas(500), np.ones((500, 1))]), evenly(500)).margins is None
+
+
+def test_some_draws_are_far_along_one_coordinate_and_what_is_correlated_with_it_alone():
+    """As where a scale of many coordinates goes to zero; the density of the draws counts these."""
+    dim = 12
+    factor = np.eye(dim)
+    factor[1, 0] = 0.8
+    gaussian = Gaussian(np.zeros(dim), factor)
+    mixture = one_over(gaussian)
+    u = mixture.draws(20_000, rng())
+    far = np.abs(u[:, 0]) > 6
+    assert 0.002 < np.mean(far & (np.abs(u[:, 2:]).max(axis=1) < 5)) < 0.02
+    assert np.corrcoef(u[far, 0], u[far, 1])[0, 1] > 0.9
+    ratios = np.exp(gaussian.log_densities(u) - mixture.log_density(u))
+    assert ratios.mean() == pytest.approx(1, abs=0.02)
