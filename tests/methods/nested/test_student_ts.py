@@ -68,6 +68,6 @@ def test_some_draws_are_far_along_one_coordinate_and_what_is_correlated_with_it_
     u = mixture.draws(20_000, rng())
     far = np.abs(u[:, 0]) > 6
     assert 0.002 < np.mean(far & (np.abs(u[:, 2:]).max(axis=1) < 5)) < 0.02
-    assert np.corrcoef(u[far, 0], u[far, 1])[0, 1] > 0.9
+    assert np.corrcoef(u[far, 0], u[far, 1])[0, 1] > 0.8
     ratios = np.exp(gaussian.log_densities(u) - mixture.log_density(u))
     assert ratios.mean() == pytest.approx(1, abs=0.02)
