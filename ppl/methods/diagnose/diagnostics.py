@@ -100,8 +100,10 @@ def tail_shapes(u: Floats) -> Floats:
 
 def of_tail(ordered: Floats, size: int) -> float:
     """The shape of so many of the largest values; nan where they are too few, or partly the same."""
+    if size < FEWEST_TAIL_DRAWS:
+        return math.nan
     beyond = ordered[-size:] - ordered[-size - 1]
-    return fit_pareto(beyond)[0] if size >= FEWEST_TAIL_DRAWS and beyond[0] > 0 else math.nan
+    return fit_pareto(beyond)[0] if beyond[0] > 0 else math.nan
 
 
 def sd_errors(x: Floats) -> Floats:

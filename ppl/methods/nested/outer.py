@@ -60,11 +60,8 @@ class OuterLimits(NamedTuple):
     By the inverse of these it is wider than a Gaussian.
     """
 
-    defensive_width: float = 4.0
-    """How many times as wide along a coordinate others are, for the tails."""
-
     defensive_share: float = 0.2
-    """Their share of the draws."""
+    """The share of draws that are for the tails."""
 
     most_mixed: int = 10
     """Outer coordinates up to which Student's t is fitted to draws of these alone."""
@@ -125,19 +122,9 @@ def spread_of(u: Floats) -> Gaussian:
 
 
 def one_over(gaussian: Gaussian) -> StudentTs:
-    """Student's t, a little wider than a Gaussian, and for the tails others that are much wider (Hesterberg
-    1995): one along all coordinates, next to none of whose draws count where these are many, and one along
-    each, with what is correlated with it.
-    """
-    d = len(gaussian.mean)
-    degrees, share = max(OUTER.degrees, d), OUTER.defensive_share
-    covariance = gaussian.factor @ gaussian.factor.T
-    along = covariance / np.sqrt(np.diag(covariance))
-    more = OUTER.defensive_width**2 - 1
-    own = Gaussian(gaussian.mean, (1 + 1 / degrees) * gaussian.factor)
-    wide = Gaussian(gaussian.mean, OUTER.defensive_width * gaussian.factor)
-    each = [Gaussian.with_covariance(gaussian.mean, covariance + more * np.outer(c, c)) for c in along.T]
-    return StudentTs(np.array([1 - share, *[share / (d + 1)] * (d + 1)]), (own, wide, *each), degrees)
+    """Student's t, a little wider than a Gaussian, and others for the tails (Hesterberg 1995)."""
+    degrees = max(OUTER.degrees, len(gaussian.mean))
+    return StudentTs(gaussian, degrees, 1 + 1 / degrees, OUTER.defensive_share)
 
 
 def fitted_to(u: Floats, weights: Psis) -> StudentTs:

@@ -698,7 +698,7 @@ def test_draws_of_several_mixtures_are_weighted_as_those_of_one():
     generator = rng()
 
     def a_round(mean, sd, n):
-        mixture = StudentTs(np.ones(1), (Gaussian(np.array([mean]), np.array([[sd]])),), 4.0)
+        mixture = StudentTs(Gaussian(np.array([mean]), np.array([[sd]])), 4.0)
         u = mixture.draws(n, generator)
         return Round(
             mixture, u, stats.norm.logpdf(u[:, 0]) + 3.0, np.zeros(n), np.zeros(n), np.zeros(n, dtype=bool)

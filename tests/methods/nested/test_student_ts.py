@@ -71,3 +71,12 @@ def test_some_draws_are_far_along_one_coordinate_and_what_is_correlated_with_it_
     assert np.corrcoef(u[far, 0], u[far, 1])[0, 1] > 0.8
     ratios = np.exp(gaussian.log_densities(u) - mixture.log_density(u))
     assert ratios.mean() == pytest.approx(1, abs=0.02)
+
+
+def test_its_density_is_that_of_its_components():
+    mixture = one_over(Gaussian(np.arange(3.0), np.array([[1.0, 0, 0], [0.7, 0.5, 0], [-2.0, 0.3, 2.0]])))
+    u = mixture.draws(50, rng())
+    parts = [mixture.part(k) for k in range(5)]
+    laws = [stats.multivariate_t(p.mean, p.factor @ p.factor.T, df=mixture.degrees) for p in parts]
+    known = np.log(mixture.shares @ np.array([law.pdf(u) for law in laws]))
+    np.testing.assert_allclose(mixture.log_density(u), known, rtol=1e-10)
