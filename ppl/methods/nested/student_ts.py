@@ -17,7 +17,7 @@ from ppl.methods.correct.sinh_arcsinh import SinhArcsinh
 from ppl.methods.numerics.log_sums import log_sum_exp
 from ppl.records import dataclass, replace
 
-WIDTH = 4.0
+WIDER = 4.0
 """How many times as wide the components for the tails are, along all coordinates or one."""
 
 
@@ -58,9 +58,9 @@ class StudentTs:
     def part(self, k: int) -> Gaussian:
         """The Gaussian of component k."""
         if k < 2:
-            return replace(self.gaussian, factor=(self.scale, WIDTH)[k] * self.gaussian.factor)
+            return replace(self.gaussian, factor=(self.scale, WIDER)[k] * self.gaussian.factor)
         along = self.covariance[:, k - 2] / np.sqrt(self.covariance[k - 2, k - 2])
-        more = (WIDTH**2 - 1) * np.outer(along, along)
+        more = (WIDER**2 - 1) * np.outer(along, along)
         return Gaussian.with_covariance(self.gaussian.mean, self.covariance + more)
 
     def draws(self, n: int, rng: np.random.Generator) -> Floats:
@@ -91,14 +91,14 @@ class StudentTs:
         own = whole / self.scale**2
         if not self.defence:
             return own[None]
-        along = (1 - 1 / WIDTH**2) * off.T**2 / np.diag(self.covariance)[:, None]
-        return np.concatenate([own[None], whole[None] / WIDTH**2, whole - along])
+        along = (1 - 1 / WIDER**2) * off.T**2 / np.diag(self.covariance)[:, None]
+        return np.concatenate([own[None], whole[None] / WIDER**2, whole - along])
 
     @cached_property
     def log_constants(self) -> Floats:
         whole = special.gammaln((self.degrees + self.dim) / 2) - special.gammaln(self.degrees / 2)
         whole -= self.dim / 2 * np.log(self.degrees * np.pi) + self.gaussian.half_log_det
-        changes = [self.dim * np.log(self.scale), self.dim * np.log(WIDTH), *[np.log(WIDTH)] * self.dim]
+        changes = [self.dim * np.log(self.scale), self.dim * np.log(WIDER), *[np.log(WIDER)] * self.dim]
         return np.asarray(whole - changes[: len(self.shares)])
 
 
