@@ -110,6 +110,14 @@ def pays_by_width(xp: Namespace, groups: Array) -> int:
     return int(len(groups) > MOST_ALONE or 2 * np.max(groups, initial=0) <= len(groups))
 
 
+def are_of_like_length(xp: Namespace, lower: Array, upper: Array) -> int:
+    """Whether loops take at least half as many steps in all as if each was as long as from first to last."""
+    lower, upper = np.broadcast_arrays(lower, upper)
+    steps = np.maximum(upper - lower + 1, 0)
+    longest = np.max(upper, initial=0) - np.min(lower, initial=1) + 1
+    return int(2 * np.sum(steps) >= np.size(steps) * longest)
+
+
 def are_disjoint(xp: Namespace, lower: Array, upper: Array) -> int:
     """Whether no two of the ranges have an entry in common."""
     lower, upper = np.broadcast_arrays(lower, upper)

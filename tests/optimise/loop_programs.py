@@ -677,7 +677,7 @@ LOOPS = (
         target += c[2] * z;""", ("may get two values", "")),
     Loop("read where another iteration sets them, in a local sum", """vector[8] a = rep_vector(t, 8);
         for (n in 1:N) { real q = x[n]; for (i in 1:2) { q = q * z + a[n + i]; a[n + i] = q; } }
-        target += sum(a);""", ("filled by one iteration", "scan: `q`")),
+        target += sum(a);""", ("scan: `a`",)),
     Loop("rows that an inner loop steps through, of other columns", """matrix[3, N] A = rep_matrix(z, 3, N);
         for (n in 1:N) for (i in 2:3) A[i, n] = A[i - 1, N + 1 - n] + x[n];
         target += A[3, 1] + sum(A);""", ("filled by one iteration", "scan: `A`")),
@@ -696,7 +696,7 @@ LOOPS = (
         for (i in 1:3) { A[i, i] = x[i]; for (j in i:3) A[i, j] = z; target += A[i, i] * t; }"""),
     Loop("both sides of a triangle, read on the diagonal", """matrix[3, 3] A;
         for (i in 1:3) for (j in i:3) { A[i, j] = x[i]; A[j, i] = z; target += A[i, j] * t; }""",
-        ("filled by one iteration", "filled by one iteration")),
+        ("scan: `A`",)),
     # Variables of a step that the terms, which run after the scan, need with fewer axes than its state does
     Loop("a term of a whole of which the state reads a changed entry", """real a = t;
         for (n in 1:3) { vector[3] w = v; target += sum(w); w[n] += z; a = 0.5 * a + w[n]; } target += a;""",

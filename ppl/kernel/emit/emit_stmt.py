@@ -214,8 +214,8 @@ def scan(w: Writer, s: ir.Scan) -> None:
             w.line(f"return {tuple_of(w, values)[1:-1]}")
     arguments = f"{tuple_of(w, s.start)}, {tuple_of(w, s.entries)}, {tuple_text(map(python_name, fixed))}"
     after = ", ".join(map(python_name, s.after))
-    if s.of_draws:
-        arguments += f", {tuple_text(str(ir.DRAW in axes_of(e.type)) for e in s.entries)}"
+    if s.outer:
+        arguments += f", {len(s.outer)}, {tuple_text(str(len(axes_of(e.type)) - 1) for e in s.entries)}"
     w.line(f"{after}, = lib.scan({step}, {batch}, {arguments})")
 
 

@@ -5,7 +5,7 @@ x_t = f_t(x_{t-1}) has the Jacobians J_t, and the adjoint of the state obeys the
 a_t = g_t + J_{t+1}' a_{t+1}.  One pull-back of f by the a_t gives the adjoints of everything else.
 (Griewank & Walther 2008, Evaluating Derivatives, section 3.2, with the steps of the tape taken in blocks.)
 
-The axis of many draws, where there is one, stands before that of the steps.
+The axes of many draws and of loops around, where there are any, stand before that of the steps.
 """
 
 import math
@@ -23,46 +23,46 @@ EmittedStep = Callable[..., tuple[Array, ...]]
 WIDEST_STATE = 24
 """Numbers of state above which the tape goes through the steps: their Jacobians would cost more."""
 MOST_IN_JACOBIANS = 1 << 22
-"""Of many draws: numbers in the Jacobians of all steps above which the tape goes through the steps."""
+"""With outer axes: numbers in the Jacobians of all steps above which the tape goes through the steps."""
 
 
 @dataclass(frozen=True)
 class Scan:
     """One recurrence, with the library its step runs on, and the one for all steps at once.
 
-    `over` says which entries have the axis of the draws; of one point it is empty.
+    `outer` axes of the states stand before that of the steps, and `over` axes of each entry.
     """
 
     step: EmittedStep
     batch: EmittedStep
     plain: Any
     traced: Any
-    over: tuple[bool, ...]
-
-    @property
-    def outer(self) -> int:
-        """How many axes stand before that of the steps."""
-        return int(bool(self.over))
+    outer: int = 0
+    over: tuple[int, ...] = ()
 
     @property
     def each(self) -> tuple[slice, ...]:
         """The index of all that stands before the steps."""
         return (slice(None),) * self.outer
 
+    def places(self, entries: Arrays) -> Sequence[int]:
+        """The axis of the steps in each entry."""
+        return self.over or (0,) * len(entries)
+
     def run(self, lib: Any, start: Arrays, entries: Arrays, fixed: Arrays) -> list[tuple[Array, ...]]:
         """Each state after every step."""
         states, state = [], tuple(start)
-        over = self.over or (False,) * len(entries)
-        for entry in zip(*map(by_step, entries, over), strict=True):
+        for entry in zip(*map(by_step, entries, self.places(entries)), strict=True):
             state = self.step(lib, *state, *entry, *fixed)
             states.append(state)
         return list(zip(*states, strict=True))
 
 
-def by_step(x: Array, of_draws: bool) -> Iterable[Array]:
+def by_step(x: Array, outer: int) -> Iterable[Array]:
     """The entries; plain numbers as Python's own, which compute faster."""
-    if of_draws:
-        return (x[:, t] for t in range(np.shape(x)[1]))
+    if outer:
+        each = (slice(None),) * outer
+        return (x[(*each, t)] for t in range(np.shape(x)[outer]))
     return x.tolist() if isinstance(x, np.ndarray) and x.ndim == 1 else x
 
 
@@ -75,17 +75,20 @@ def scan(
     start: Arrays,
     entries: Arrays,
     fixed: Arrays,
-    over: tuple[bool, ...] = (),
+    outer: int = 0,
+    over: tuple[int, ...] = (),
 ) -> tuple[Array, ...]:
-    """Every state after each step, one array a state with the steps along its first axis, or after the draws.
+    """Every state after each step, one array a state with the steps along the axis after the `outer` ones.
 
     `step(lib, *state, *entry, *fixed)` gives the next state; `batch` is the same for all steps at once.
     """
-    s = Scan(step, batch, plain(), lib, over)
+    s = Scan(step, batch, plain(), lib, outer, over)
     on_tape = [a for a in (*start, *entries, *fixed) if is_traced(a)]
     if xp.scan is not None:
         read = lib.readable(fixed)
-        return xp.scan(lambda *inputs: step(lib, *inputs, *read), start, entries)
+        each = [xp.np.moveaxis(x, k, 0) for x, k in zip(entries, s.places(entries), strict=True)]
+        after = xp.scan(lambda *inputs: step(lib, *inputs, *read), start, each)
+        return tuple(xp.np.moveaxis(x, 0, outer) for x in after)
     if xp.joint_vjp is None or not on_tape:
         return tuple(side_by_side(s, each) for each in s.run(s.plain, start, entries, fixed))
     if not (fits_in_jacobians(s, start, entries) and on_one_tape(on_tape)):
@@ -96,7 +99,7 @@ def scan(
 
 def side_by_side(s: Scan, each: Arrays) -> Array:
     """Plain states of all steps; of numbers NumPy makes an array fastest by itself."""
-    return np.stack(each, axis=1) if s.outer else np.array(each)
+    return np.stack(each, axis=s.outer) if s.outer else np.array(each)
 
 
 def fits_in_jacobians(s: Scan, start: Arrays, entries: Arrays) -> bool:
@@ -104,9 +107,9 @@ def fits_in_jacobians(s: Scan, start: Arrays, entries: Arrays) -> bool:
     width = sum(math.prod(np.shape(a)[s.outer :]) for a in start)
     if not s.outer or width == 0:
         return 0 < width <= WIDEST_STATE
-    steps = np.shape(entries[0])[int(s.over[0])]
+    steps = np.shape(entries[0])[s.over[0]]
     few = width <= max(WIDEST_STATE, int(steps))  # a pull-back for each number, or for each step
-    return few and len(start[0]) * int(steps) * width**2 <= MOST_IN_JACOBIANS
+    return few and math.prod(np.shape(start[0])[: s.outer]) * int(steps) * width**2 <= MOST_IN_JACOBIANS
 
 
 def on_one_tape(boxes: Sequence[Any]) -> bool:
@@ -188,7 +191,7 @@ def through_time(g: Array, jacobians: Array, outer: int = 0) -> tuple[Array, Arr
     carry = np.zeros(given.shape[1:])
     for t in range(len(given) - 1, -1, -1):
         outputs[t] = given[t] + carry
-        carry = np.matmul(outputs[t][..., None, :], jacobians[t])[..., 0, :]
+        carry = np.einsum("...i,...ij->...j", outputs[t], jacobians[t])
     return out, carry
 
 

@@ -374,9 +374,9 @@ class Scan:
     span: Span = field(repr=False)
 
     @property
-    def of_draws(self) -> bool:
-        """Whether its states have the axis of the draws, before that of the steps."""
-        return DRAW in axes_of(self.start[0].type)
+    def outer(self) -> tuple[str, ...]:
+        """The axes of its states before that of the steps: of the draws, and of loops around it."""
+        return axes_of(self.start[0].type)
 
 
 @dataclass(frozen=True)

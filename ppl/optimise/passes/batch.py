@@ -166,6 +166,8 @@ class LiftOptions:
     unknown: Collection[str] | None = None
     any_order: bool = False
     by_size: bool = False
+    scan: "Callable[[Lifting, Batch, ir.For], ir.Stmts | None] | None" = None
+    """An inner loop as a scan, or None if it is no recurrence."""
 
 
 class LiftedFunctions(Protocol):
@@ -221,6 +223,8 @@ class Lifting:
     moving: Mapping[str, Batch] = field(default_factory=dict)
     """Variables that remaining loops set, their loop variables included, with the batch around the loop."""
     draws: "DrawAxis | None" = None
+    outside: "Lifting | None" = None
+    """The attempt with the loops around, where this one is of a recurrence inside them."""
     bounds: bool = False
     """Whether these are the bounds of a parameter, which stand before any statement."""
 

@@ -657,7 +657,14 @@ def pairs_or_loop(c: Lifting, b: Batch, s: ir.For, flat: bool) -> None:
             c.unless_empty(pairs, partial(run, c, pairs, s.body))
             c.writes, c.sums = writes, sums
     except Dependent:
-        remaining_loop(c, b, s)
+        scan = c.options.scan(c, b, s) if c.options.scan else None
+        if scan is None:
+            return remaining_loop(c, b, s)
+        c.fails_if_empty = True
+        for name in assigned_names(scan):
+            forget_entries(c, name)
+        c.out += scan
+    return None
 
 
 def remaining_loop(c: Lifting, b: Batch, s: ir.For) -> None:

@@ -155,7 +155,8 @@ def down(b: Batch, owner: Batch, whole: ir.Expr, t: Type) -> ir.Expr:
     """A value of an outer batch for every entry of this one."""
     if b.mask is not None and b is not owner:
         assert b.parent is not None
-        return fill_masked(b, down(b.parent, owner, whole, t), t)
+        value = down(b.parent, owner, whole, t)
+        return fill_masked(b, value, t) if any_axes(value) else value
     return entries_at(b, whole, path_to(b, owner))
 
 

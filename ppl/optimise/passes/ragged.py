@@ -6,13 +6,13 @@ all iterations of that size at once.  Where there are about as many sizes as ite
 is; and where iterations write to segments that have an entry in common.  Either the data tell.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial, reduce
 
 from ppl.kernel.ir import nodes as ir
-from ppl.kernel.ir.walk import assigned_names, used_names, walk
-from ppl.optimise.passes.batch import Batch, Dependent, Lifting, LiftOptions, helper
+from ppl.kernel.ir.walk import assigned_names, binary, used_names, walk
+from ppl.optimise.passes.batch import Batch, Dependent, Lifting, LiftOptions, any_axes, helper
 from ppl.optimise.passes.iterations import (
     OuterLifting,
     attempt,
@@ -21,7 +21,7 @@ from ppl.optimise.passes.iterations import (
     remaining_loop,
     run,
 )
-from ppl.optimise.passes.lift import may_fail, to_batch
+from ppl.optimise.passes.lift import lift, may_fail, spread, to_batch
 from ppl.optimise.passes.widths import reached
 from ppl.stdlib import batching
 from ppl.types import INT
@@ -80,6 +80,35 @@ def by_width(c: Lifting, b: Batch, s: ir.For, segments: tuple[ir.Between, ...]) 
     assert b.parent is not None
     one_by_one = c.aside(partial(remaining_loop, c, b.parent, s)) if c.draws else (s,)
     c.out.append(ir.If(together, (statements,), one_by_one, s.span))
+
+
+def of_one_length(
+    c: Lifting, b: Batch, s: ir.For, scan: Callable[[ir.For], ir.Stmts | None]
+) -> ir.Stmts | None:
+    """A recurrence inside other loops as a scan; where it ends earlier in some, of the longest if that pays.
+
+    Raises:
+        Dependent: its length differs from draw to draw, or it stands in a branch on parameters.
+    """
+    lower, upper = lift(c, b, s.lower), lift(c, b, s.upper)
+    if not any_axes(lower, upper):
+        return scan(s)
+    over = b.over(lower, upper)
+    if b.is_masked or b.draws in over or used_names((s.lower, s.upper)) & assigned_names((s,)):
+        raise Dependent("the number of steps of the recurrence differs from draw to draw")
+    bounds: list[ir.Var] = []
+    named = c.aside(lambda: bounds.extend(c.name("bound", spread(b, x, over)) for x in (lower, upper)))
+    first, last = (ir.Var(c.fresh("end"), INT) for _ in bounds)
+    ends = zip((first, last), (batching.earliest, batching.latest), bounds, strict=True)
+    named += tuple(ir.Assign(v.name, helper(f, (x,), INT), s.span, declares=True) for v, f, x in ends)
+    t = ir.Var(s.variable, INT)
+    here = ir.Logical("and", binary("<=", s.lower, t, INT), binary("<=", t, s.upper, INT), INT)
+    steps = scan(replace(s, lower=first, upper=last, body=(ir.If(here, s.body, (), s.span),)))
+    if steps is None:
+        return None
+    pays = helper(batching.are_of_like_length, bounds, INT)
+    one_by_one = c.aside(partial(remaining_loop, c, b, s))
+    return (*named, ir.If(pays, steps, one_by_one, s.span))
 
 
 def written(s: ir.For, segments: tuple[ir.Between, ...]) -> set[ir.Between]:

@@ -5,7 +5,8 @@ one that is filled in order (`x[t] = phi * x[t - 1] + e[t]`).  Each becomes a lo
 body reads its state by name and leaves the next one under names of its own.
 """
 
-from collections.abc import Sequence
+import math
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from ppl.kernel.ir import nodes as ir
@@ -19,6 +20,7 @@ from ppl.kernel.ir.walk import (
     substituted,
     used_names,
     walk,
+    walk_statements,
 )
 from ppl.optimise.passes.batch import Dependent
 from ppl.optimise.passes.inline import rename
@@ -35,6 +37,8 @@ from ppl.types import (
     indexed_type,
 )
 
+MOST_CARRIED = 32
+"""Of a variable that is carried whole though its steps set single entries: the states of all are stored."""
 EFFECTS = (
     *(ir.Message, ir.CallVoid, ir.While, ir.Jump),
     *(ir.Return, ir.TargetSoFar, ir.CheckDeclared, ir.Profile),
@@ -70,8 +74,8 @@ class Recurrence:
     filled: tuple[Filled, ...]
 
 
-def recurrence(s: ir.For, fresh: Fresh) -> Recurrence:
-    """The loop with its state named.
+def recurrence(s: ir.For, fresh: Fresh, of_few: Collection[str] = ()) -> Recurrence:
+    """The loop with its state named; variables `of_few` entries may be carried whole whichever are set.
 
     Raises:
         Dependent: it does something else from step to step.
@@ -84,8 +88,12 @@ def recurrence(s: ir.For, fresh: Fresh) -> Recurrence:
     filled: list[Filled] = []
     for name in written:
         window = entries_of(name, body, s.variable)
+        if window is None and not is_read(name, body):
+            continue  # each of its entries is set by one step
         if window is None:
-            body = carry_whole(name, body, s, fresh, states)
+            if name not in of_few:
+                refuse_filled(name, body, s.variable)
+            body = carry_whole(name, body, fresh, states)
         elif window.reads:
             body = carry_entries(window, body, s, fresh, states, filled)
     if not states:
@@ -125,14 +133,39 @@ def with_indices_written_out(body: ir.Stmts) -> ir.Stmts:
 # --- Whole variables -----------------------------------------------------------------------------
 
 
-def carry_whole(name: str, body: ir.Stmts, s: ir.For, fresh: Fresh, states: list[CarriedValue]) -> ir.Stmts:
+def is_read(name: str, body: ir.Stmts) -> bool:
+    """Whether a variable is read, or set as a whole: a step may leave something in it for the next."""
+    return any(isinstance(n, ir.Var | ir.Assign) and n.name == name for n in walk(body))
+
+
+def of_few_entries(body: ir.Stmts) -> frozenset[str]:
+    """Variables that are declared with constants as their sizes, and have few entries."""
+    few: dict[str, bool] = {}
+    for n in walk_statements(body):
+        if isinstance(n, ir.Declare) or (isinstance(n, ir.Assign) and n.declares):
+            few[n.name] = few.get(n.name, True) and has_few(n.shape)
+    return frozenset(name for name, each in few.items() if each)
+
+
+def has_few(shape: ir.DeclaredSizes) -> bool:
+    if not isinstance(shape, tuple) or not shape:
+        return False
+    sizes = [size.value for size in shape if isinstance(size, ir.Const)]
+    return len(sizes) == len(shape) and math.prod(sizes) <= MOST_CARRIED
+
+
+def refuse_filled(name: str, body: ir.Stmts, v: str) -> None:
+    """Dependent, where steps set different entries: the states of all steps would hold the square of them."""
+    for n in walk(body):
+        if isinstance(n, ir.Update) and n.name == name and v in used_names(n.path):
+            raise Dependent(f"`{name}` is filled by one iteration and read by another")
+
+
+def carry_whole(name: str, body: ir.Stmts, fresh: Fresh, states: list[CarriedValue]) -> ir.Stmts:
     """The body with the variable under a name of its own, carried from step to step."""
     t = type_of(name, body)
     if isinstance(core(t), Tuple) or element_type(t) == INT:
         raise Dependent(f"`{name}` is carried from one iteration to the next")
-    for n in walk(body):
-        if isinstance(n, ir.Update) and n.name == name and s.variable in used_names(n.path):
-            raise Dependent(f"`{name}` is filled by one iteration and read by another")
     local = ir.Var(fresh(name), t)
     states.append(CarriedValue(local, ir.Var(name, t), local, name))
     return tuple(rename(s, {name: local.name}, {}) for s in body)

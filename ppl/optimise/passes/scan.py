@@ -21,11 +21,20 @@ from ppl.kernel.ir.walk import (
     walk_statements,
     without,
 )
-from ppl.optimise.passes.batch import Batch, Dependent, Lifting, LiftOptions, any_axes, first_entry, helper
+from ppl.optimise.passes.batch import (
+    Batch,
+    Dependent,
+    Lifting,
+    LiftOptions,
+    any_axes,
+    count_of,
+    first_entry,
+    helper,
+)
 from ppl.optimise.passes.fission import Fission
 from ppl.optimise.passes.inline import rename
-from ppl.optimise.passes.iterations import OuterLifting, enter, nest, new_attempt, run
-from ppl.optimise.passes.lift import lift, path_to, spread
+from ppl.optimise.passes.iterations import OuterLifting, enter, is_shared, nest, new_attempt, run
+from ppl.optimise.passes.lift import lift, local, path_to, spread
 from ppl.optimise.passes.loop_body import set_once
 from ppl.optimise.passes.recurrence import Recurrence
 from ppl.stdlib import batching
@@ -38,14 +47,18 @@ Finish = Callable[[Sequence[ir.Stmt]], Stmts]
 def scanned(r: Recurrence, options: LiftOptions, finish: Finish, around: OuterLifting = None) -> Stmts:
     """The statements that do what the loop does; `finish` runs the passes over the loops of statements.
 
-    Around it are many draws, or nothing.
+    Around it are many draws, iterations of other loops, both, or nothing.
 
     Raises:
         Dependent: the body cannot run as arrays even when the state is known.
     """
     inside = None if options.unknown is None else unknown_names(r.body, {*options.unknown, *own_names(r)})
     c, b = new_attempt(r.loop, LiftOptions(options.fresh, inside), around)
+    if around is not None and b.loops:
+        c.outside, c.moving = around[0], around[0].moving
     require_one_length(c, b, r)
+    require_own_states(b, r)
+    r = with_own_copies(c, b, r)
     batch = nest(c, b, r.loop)
     head, c.out = c.out, []
     own = own_names(r) | declared_names(r.body)
@@ -57,18 +70,21 @@ def scanned(r: Recurrence, options: LiftOptions, finish: Finish, around: OuterLi
     before = backward_slice(before, used_names((step, nexts)))
     also_varying(c, (*fission.once, *before, *step))
     once = finish(fission.once)
-    enter_body(c, before, r)
+    enter_body(c, batch, before, r)
     run(c, batch, before)
     scan = make_scan(c, batch, r, step, finish)
     c.out.append(scan)
     follow(c, batch, r, scan, assigned_names(move))
-    empty = helper(batching.batch_size, (batch.index,), INT)
-    return (*head, ir.If(empty, (*once, *c.out), (), r.loop.span))
+    nonempty = count_of(batch.indices[steps_of(batch)])
+    return (*head, ir.If(nonempty, (*once, *c.out), (), r.loop.span))
 
 
-def enter_body(c: Lifting, body: Sequence[ir.Stmt], r: Recurrence) -> None:
+def enter_body(c: Lifting, b: Batch, body: Sequence[ir.Stmt], r: Recurrence) -> None:
     """Enter the loop with this body, whose state is no variable from outside."""
     enter(c, replace(r.loop, body=tuple(body)))
+    if c.outside is not None and b.parent is not None:
+        own = {name for name in c.sums if not is_shared(b.parent, name)}
+        c.writes, c.sums = c.writes | c.outside.writes, c.sums & (own | c.outside.sums)
     c.writes = {name: w for name, w in c.writes.items() if name not in own_names(r)}
 
 
@@ -78,6 +94,33 @@ def require_one_length(c: Lifting, b: Batch, r: Recurrence) -> None:
         raise Dependent("the number of steps of the recurrence differs from draw to draw")
     if c.draws is not None and path_to(b, c.draws.root):
         raise Dependent("the recurrence runs for some draws only")
+
+
+def require_own_states(b: Batch, r: Recurrence) -> None:
+    """Dependent, where iterations of the loops around share a state, or a mask says which of them count."""
+    if b.is_masked:
+        raise Dependent("the recurrence runs for some iterations only")
+    for s in r.states:
+        if b.loops and s.outer and b.owner(s.outer) is not b:
+            raise Dependent(f"`{s.outer}` is carried from one iteration to the next")
+
+
+def with_own_copies(c: Lifting, b: Batch, r: Recurrence) -> Recurrence:
+    """The recurrence, with names of their own for variables of which this batch picks some entries."""
+    copies: dict[str, str] = {}
+    read = variables((r.body, tuple(s.start for s in r.states))) if b.positions else []
+    for v in read:
+        owner = b.owner(v.name)
+        if owner is not None and path_to(b, owner) and v.name not in assigned_names(r.body):
+            copy = c.name(v.name, local(b, v, owner))
+            copies[v.name], b.locals[copy.name] = copy.name, axes_of(copy.type)
+    states = tuple(replace(s, start=rename(s.start, copies, {})) for s in r.states)
+    return replace(r, body=tuple(rename(s, copies, {}) for s in r.body), states=states)
+
+
+def steps_of(batch: Batch) -> str:
+    """The axis of the steps, the innermost."""
+    return batch.axes[-1]
 
 
 def carry_draws(c: Lifting, r: Recurrence) -> None:
@@ -97,11 +140,11 @@ def also_varying(c: Lifting, body: Sequence[ir.Stmt]) -> None:
         c.draws.varying |= varying_names(body, {*c.draws.varying})
 
 
-def lead(c: Lifting, r: Recurrence) -> tuple[str, ...]:
-    """The axis of the draws where the states vary from one to the next."""
-    if c.draws is None or r.states[0].var.name not in c.draws.varying:
-        return ()
-    return (c.draws.root.draws,)
+def lead(c: Lifting, b: Batch, r: Recurrence) -> tuple[str, ...]:
+    """The axes of the states before that of the steps: of loops around, and of draws where they vary."""
+    assert b.parent is not None
+    varying = c.draws is not None and r.states[0].var.name in c.draws.varying
+    return b.parent.axes if varying else b.parent.loops
 
 
 def own_names(r: Recurrence) -> set[str]:
@@ -117,16 +160,14 @@ def make_scan(c: Lifting, b: Batch, r: Recurrence, body: Stmts, finish: Finish) 
     carried = tuple(s.var for s in r.states)
     carried_names = tuple(v.name for v in carried)
     entries = inputs(c, b, body, r)
-    varying = {name: value for name, value in entries.items() if b.axis in axes_of(value.type)}
-    for name, value in entries.items():
-        if name not in varying and value != ir.Var(name, value.type):
-            c.out.append(ir.Assign(name, value, c.span, declares=True))
+    varying = {name: value for name, value in entries.items() if steps_of(b) in axes_of(value.type)}
     batch, batch_next = at_once(c, b, r, body, entries)
-    start = () if c.draws else tuple(named(c, s.start) for s in r.states)
+    is_inside = b.parent is not None and bool(b.parent.axes)
+    start = () if is_inside else tuple(named(c, s.start) for s in r.states)
     body, after = own_copy(c, body, r, {*carried_names, *varying})
-    if c.draws is not None:
-        body, after, start = of_draws(c, b, r, body, after, entries)
-    step = steady_out(c, finish(body) if c.draws is None else body, {*carried_names, *varying})
+    if is_inside:
+        body, after, start = with_outer_axes(c, b, r, body, after, entries)
+    step = steady_out(c, body if is_inside else finish(body), {*carried_names, *varying})
     ints = {name: value for name, value in varying.items() if element_type(value.type) == INT}
     batch = tuple(substituted(s, ints) for s in batch)
     batch = steady_out(c, batch, {*carried_names, *(varying.keys() - ints.keys())})
@@ -135,7 +176,7 @@ def make_scan(c: Lifting, b: Batch, r: Recurrence, body: Stmts, finish: Finish) 
     fixed = [n for n in variables(inside) if n.name not in own]
     if any(isinstance(core(v.type), Tuple) for v in fixed):
         raise Dependent("each step reads a tuple")
-    if not lead(c, r) and any(ir.DRAW in axes_of(v.type) for v in fixed):
+    if ir.DRAW not in lead(c, b, r) and any(ir.DRAW in axes_of(v.type) for v in fixed):
         raise Dependent("the recurrence reads what differs from draw to draw, but its state does not differ")
     return ir.Scan(
         after=tuple(c.fresh(s.outer or s.var.name) for s in r.states),
@@ -183,32 +224,34 @@ def at_once(
     c: Lifting, b: Batch, r: Recurrence, body: Stmts, entries: Mapping[str, ir.Expr]
 ) -> tuple[Stmts, tuple[ir.Expr, ...]]:
     """The step for all steps at once, in names that hold one entry for each."""
-    axes = (*lead(c, r), b.axis)
-    values = ir.Var(r.loop.variable, over_axes(INT, b.axis))
+    axes = (*lead(c, b, r), steps_of(b))
+    values = ir.Var(r.loop.variable, over_axes(INT, steps_of(b)))
     own = {s.var.name for s in r.states} | set(entries)
-    inner = Lifting(c.span, LiftOptions(c.options.fresh), draws=c.draws)
+    inner = Lifting(c.span, LiftOptions(c.options.fresh), draws=c.draws, outside=c.outside)
     body, last = own_copy(c, body, r, own)
-    enter_body(inner, body, r)
+    enter_body(inner, b, body, r)
     locals_ = {name: axes_of(value.type) for name, value in entries.items() if name != r.loop.variable}
     locals_ |= {s.var.name: axes for s in r.states}
-    at = Batch({**b.indices, b.axis: values}, {r.loop.variable: values}, locals_, b.parent, draws=b.draws)
+    indices, variables = {**b.indices, steps_of(b): values}, {**b.variables, r.loop.variable: values}
+    at = replace(b, indices=indices, variables=variables, locals=locals_)
     run(inner, at, body)
     after = tuple(spread(at, lift(inner, at, e), axes) for e in last)
     return tuple(inner.out), after
 
 
-def of_draws(
+def with_outer_axes(
     c: Lifting, b: Batch, r: Recurrence, body: Stmts, after: Sequence[ir.Expr], entries: Mapping[str, ir.Expr]
 ) -> tuple[Stmts, tuple[ir.Expr, ...], tuple[ir.Expr, ...]]:
-    """A step, the states after it, and those at the start, of all draws."""
-    assert c.draws is not None and b.parent is not None
-    axes = lead(c, r)
+    """A step, the states after it, and those at the start, of all draws and iterations of loops around."""
+    assert b.parent is not None
+    axes, steps = lead(c, b, r), steps_of(b)
     locals_ = {
-        name: tuple(axis for axis in axes_of(value.type) if axis != b.axis) for name, value in entries.items()
+        name: tuple(axis for axis in axes_of(value.type) if axis != steps) for name, value in entries.items()
     }
     locals_ |= {s.var.name: axes for s in r.states}
-    at = Batch(b.parent.indices, {}, locals_, b.parent, draws=b.draws)
-    inner = Lifting(c.span, LiftOptions(c.options.fresh), once=set_once(body), draws=c.draws)
+    at = replace(b.parent, locals=locals_, parent=b.parent, positions={})
+    unknown = None if c.options.unknown is None else {*c.options.unknown, *entries}
+    inner = Lifting(c.span, LiftOptions(c.options.fresh, unknown), once=set_once(body), draws=c.draws)
     run(inner, at, body)
     last = tuple(spread(at, lift(inner, at, e), axes) for e in after)
     begin = Lifting(c.span, LiftOptions(c.options.fresh), draws=c.draws)
@@ -234,23 +277,24 @@ def follow(c: Lifting, b: Batch, r: Recurrence, scan: ir.Scan, moved: set[str]) 
     varying = c.draws.varying if c.draws else set[str]()
     body = statements_left(r, scan, lambda s: not (assigned_names((s,)) <= moved or used_names(s) & varying))
     read = used_names(body) | assigned_names(body)  # a branch of some steps sets some entries
-    axes = (*lead(c, r), b.axis)
+    axes = (*lead(c, b, r), steps_of(b))
     for s, start, after in zip(r.states, scan.start, scan.after, strict=True):
         b.locals[s.var.name] = axes
         values = ir.Var(after, over_axes(s.var.type, *axes))
         before = helper(batching.before, (start, values), values.type)
         if s.var.name in read:
             c.out.append(ir.Assign(s.var.name, before, c.span, declares=True))
-    enter_body(c, body, r)
+    enter_body(c, b, body, r)
     for name in scan.after:
         b.locals[name] = axes
     run(c, b, body)
     for s, after in zip(r.states, scan.after, strict=True):
         if s.outer:
-            of_last = over_axes(s.var.type, *lead(c, r))
+            of_last = over_axes(s.var.type, *axes[:-1])
             last: ir.Expr = helper(batching.last, (ir.Var(after, over_axes(s.var.type, *axes)),), of_last)
-            if c.draws and lead(c, r) and s.outer not in c.draws.varying:
-                last = first_entry(last, s.var.type)  # a state that all draws share, beside others
+            if c.draws and ir.DRAW in axes and s.outer not in c.draws.varying:
+                shared = over_axes(s.var.type, *b.loops[:-1])
+                last = first_entry(last, shared)  # a state that all draws share, beside others
             c.out.append(ir.Assign(s.outer, last, c.span))
 
 

@@ -23,13 +23,13 @@ from ppl.kernel.ir.walk import (
     walk,
     with_blocks,
 )
-from ppl.optimise.passes.batch import Batch, Dependent, Lifting, LiftOptions
+from ppl.optimise.passes.batch import Batch, Dependent, Lifting, LiftOptions, OneAxis
 from ppl.optimise.passes.inline import Inline, NotInlinable, rename
 from ppl.optimise.passes.iterations import OuterLifting, loop_as_arrays, remaining_loop, run_statement
 from ppl.optimise.passes.jumps import with_exit_flags
 from ppl.optimise.passes.loop_body import outer_writes
-from ppl.optimise.passes.ragged import arrays_by_size, arrays_by_width
-from ppl.optimise.passes.recurrence import EFFECTS, recurrence
+from ppl.optimise.passes.ragged import arrays_by_size, arrays_by_width, of_one_length
+from ppl.optimise.passes.recurrence import EFFECTS, of_few_entries, recurrence
 from ppl.optimise.passes.scan import scanned, silent
 from ppl.optimise.passes.tuple_parts import in_parts
 from ppl.records import dataclass, field, replace
@@ -96,6 +96,8 @@ class Vectorise(Rewriter):
     options: LiftOptions = field(default_factory=LiftOptions)
     notes: list[Note] = field(default_factory=list)
     scans: bool = True
+    of_few: frozenset[str] = frozenset()
+    """Variables of few entries, whatever the data."""
     around: OuterLifting = None
     """The batch of all draws, if the loops stand in many draws."""
 
@@ -158,7 +160,7 @@ class Vectorise(Rewriter):
                 draws = replace(around[0].draws, loop=inside.loops)
                 around = replace(around[0], draws=draws), around[1]
             finish = replace(inside, around=around).statements
-            return scanned(recurrence(loop, options.fresh), options, finish, around)
+            return scanned(recurrence(loop, options.fresh, self.of_few), options, finish, around)
 
         return self.inlined_or_not(s, make)
 
@@ -169,7 +171,7 @@ class Vectorise(Rewriter):
         for functions in (self.functions, {}):
             try:
                 return make(self.inlined(s, functions), self.options, self.around)
-            except (Dependent, NotInlinable):
+            except (Dependent, NotInlinable, OneAxis):
                 continue
         return None
 
@@ -192,8 +194,20 @@ class Vectorise(Rewriter):
             with suppress(Dependent, NotInlinable):
                 inlined = self.inlined(s, self.functions)
                 if inlined.body != s.body:
-                    return make(inlined, self.options, self.around)
-        return loop_as_arrays(s, self.options, self.around)
+                    return make(inlined, self.around_scans(inlined), self.around)
+        return loop_as_arrays(s, self.around_scans(s), self.around)
+
+    def around_scans(self, s: ir.For) -> LiftOptions:
+        """The options for a loop with recurrences inside, which become scans."""
+        of_few = self.of_few | of_few_entries(s.body)
+
+        def scan(c: Lifting, b: Batch, inner: ir.For) -> ir.Stmts | None:
+            v = replace(self, around=(c, b), of_few=of_few)
+            with suppress(Dependent):
+                return of_one_length(c, b, inner, v.scan)
+            return None
+
+        return replace(self.options, scan=scan) if self.scans else self.options
 
     def of_functions(self, functions: Sequence[ir.Function]) -> tuple[ir.Function, ...]:
         """Functions as they are called with what all draws share."""
@@ -216,13 +230,18 @@ def vectorise_with_masks(p: ir.Program) -> ir.Program:
     return vectorised(p, masks=True)[0]
 
 
+def small_variables(p: ir.Program) -> frozenset[str]:
+    """Variables of the log density and of functions that have few entries, whatever the data."""
+    return of_few_entries((*p.log_density, *(s for f in p.functions for s in f.body)))
+
+
 def vectorised(p: ir.Program, masks: bool = False) -> tuple[ir.Program, list[Note]]:
     """The program and a note on every outermost loop, in the order of the program.
 
     With `masks`, all entries go through branches that parameters decide.
     """
     unknown = unknown_in(p, generated=True)
-    plain = Vectorise({f.name: f for f in p.functions}, unknown, scans=False)
+    plain = Vectorise({f.name: f for f in p.functions}, unknown, scans=False, of_few=small_variables(p))
     options = replace(plain.options, unknown=unknown if masks else None)  # the same names, and notes
     v = replace(plain, scans=True, options=options)
     functions, data = v.of_functions(p.functions), plain.statements(p.transformed_data)

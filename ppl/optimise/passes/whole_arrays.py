@@ -135,9 +135,13 @@ class Definitions:
 
     def steps(self, n: ir.Scan) -> ir.Scan:
         """The scan, its steps reading whole entries of the inputs where they read all of one."""
-        inside = Definitions(
-            {name: self.sizes[name][1:] for name in n.inputs if name in self.sizes}, self.made
-        )
+        steps = {name: len(axes_of(e.type)) - 1 for name, e in zip(n.inputs, n.entries, strict=True)}
+        sizes = {
+            name: (*self.sizes[name][:k], *self.sizes[name][k + 1 :])
+            for name, k in steps.items()
+            if name in self.sizes
+        }
+        inside = Definitions(sizes, self.made)
         return replace(n, step=inside.filled(n.step), next=tuple(rewrite(e, inside.change) for e in n.next))
 
     def is_range(self, e: ir.Expr, size: ir.Expr) -> bool:

@@ -127,7 +127,7 @@ def scan(s: ir.Scan, scope: Scope) -> None:
     """A step sees its state, its entries and what is fixed, and nothing else."""
     expressions((s.start, s.entries, s.fixed), scope)
     own = dict.fromkeys((*s.carried, *s.inputs, *(v.name for v in s.fixed)))
-    own |= {ir.DRAW: None} if s.of_draws else {}
+    own |= {ir.DRAW: None} if ir.DRAW in s.outer else {}
     for body, after in ((s.step, s.next), (s.batch, s.batch_next)):
         expressions(after, block(body, own))
     scope |= dict.fromkeys(s.after)

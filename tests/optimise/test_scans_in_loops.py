@@ -1,0 +1,138 @@
+"""Recurrences inside loops that become arrays: one scan, with the axes of these loops before its steps."""
+
+import numpy as np
+import pytest
+from laws.batches import assert_as_alone
+from laws.passes import assert_same, lowered, model_of, posterior, reference
+
+import ppl
+from ppl.kernel.ir import nodes as ir
+from ppl.kernel.ir.walk import walk
+from ppl.optimise.forms import ARRAYS, POINTS_ARRAYS
+
+PROGRAM = """
+functions {{
+  real fall(vector q, int k, real b) {{ if (b > 0.1) return b * q[k]; return q[k] - b; }}
+  real learned(array[] int k, vector y, real a, real b) {{
+    vector[3] q = rep_vector(0.1, 3);
+    real lp = 0;
+    for (t in 1:size(k)) {{ lp += categorical_logit_lpmf(k[t] | b * q); q[k[t]] += a * (y[t] - q[k[t]]); }}
+    return lp;
+  }}
+}}
+data {{ int S, T; array[S] int n; array[S, T] int k; matrix[S, T] y; }}
+parameters {{ real a; real<lower=0> b; vector[S] c; }}
+model {{
+  target += -square(a) - b - dot_self(c);
+  {}
+}}
+"""
+_RNG = np.random.default_rng(2)
+DATA = {
+    "S": 4,
+    "T": 5,
+    "n": [5, 3, 0, 4],
+    "k": _RNG.integers(1, 4, (4, 5)).tolist(),
+    "y": _RNG.normal(size=(4, 5)).round(2).tolist(),
+}
+U = np.array([0.4, -0.3, 0.2, -0.5, 0.8, -0.1])
+
+RECURRENCES = {
+    "learning of values": """for (s in 1:S) { vector[3] q = rep_vector(0.5, 3); for (t in 1:T) {
+        target += categorical_logit_lpmf(k[s, t] | b * q);
+        q[k[s, t]] += inv_logit(c[s]) * (y[s, t] - q[k[s, t]]); } }""",
+    "over as many steps as each has": """for (s in 1:S) { vector[3] q = rep_vector(0.5, 3);
+        for (t in 1:n[s]) { real error = y[s, t] - q[k[s, t]];
+          target += categorical_logit_lpmf(k[s, t] | b * q);
+          q[k[s, t]] += inv_logit(c[s]) * error; } }""",
+    "from where each begins": """for (s in 1:S) { real h = a;
+        for (t in (6 - n[s]):T) { h = tanh(c[s] * h + y[s, t]); target += -square(h); } }""",
+    "values that end in a term": """for (s in 1:S) { real h = a; real total = 0;
+        for (t in 1:n[s]) { h = tanh(b * h + y[s, t]); total += h; } target += -square(h - total); }""",
+    "by a function": "for (s in 1:S) target += learned(k[s], y[s]', inv_logit(c[s]), b);",
+    "by a function, of as many steps": """for (s in 1:S)
+        target += learned(k[s, 1:n[s]], y[s, 1:n[s]]', inv_logit(c[s]), b);""",
+    "a list that is filled": """for (s in 1:S) { vector[T] x; x[1] = c[s];
+        for (t in 2:T) x[t] = a * x[t - 1] + y[s, t]; target += -dot_self(x) * b; }""",
+    "two lags": """for (s in 1:S) { vector[T] x = y[s]';
+        for (t in 3:T) x[t] = a * tanh(x[t - 1]) - 0.3 * x[t - 2] + y[s, t]; target += -dot_self(x) * b; }""",
+    "a start that all share": """for (s in 1:S) { real h = a;
+        for (t in 1:T) { target += -square(h); h = b * h + 0.1; } }""",
+    "a branch on data": """for (s in 1:S) { vector[2] q = [a, b]';
+        for (t in 1:T) { if (k[s, t] > 1) { target += -square(q[k[s, t] - 1]);
+          q[k[s, t] - 1] *= c[s]; } else q[2] = q[1] + y[s, t]; } }""",
+    "a branch on the state": """for (s in 1:S) { real h = c[s];
+        for (t in 1:T) { if (h > 0.2) h = h * a; else h = h + b * y[s, t]; target += -square(h); } }""",
+    "an inner loop in each step": """for (s in 1:S) { vector[3] q = rep_vector(a, 3);
+        for (t in 1:T) { for (j in 1:3) q[j] = b * q[j] + c[s] * y[s, t] * j; target += -dot_self(q); } }""",
+    "two loops around": """for (s in 1:S) for (j in 1:2) { real h = c[s] * j;
+        for (t in 1:T) { h = tanh(b * h + y[s, t]); target += -square(h); } }""",
+    "of every other, in a branch": """for (s in 1:S) if (n[s] > 3) { real h = a;
+        for (t in 1:T) { h = tanh(c[s] * h + y[s, t]); target += -square(h); } }""",
+    "a sum of some and a scale of all": """for (s in 1:S) { real total = 0; real w = b * c[s];
+        if (n[s] > 3) { real h = a; for (t in 1:n[s]) { h = tanh(w * h + y[s, t]); total += h; } }
+        target += -square(total - w); }""",
+    "two states, of which all share one": """for (s in 1:S) { real h = c[s]; real w = 1;
+        for (t in 1:T) { h = tanh(w * h + y[s, t]); w = 0.5 * w + 0.1; target += -square(h) * w; }
+        target += -square(a * w); }""",
+    "entries from outside": """matrix[S, T] x; for (s in 1:S) { real h = a;
+        for (t in 1:T) { h = tanh(c[s] * h + y[s, t]); x[s, t] = h * b; } } target += -sum(square(x));""",
+    "a matrix of values": """for (s in 1:S) { matrix[2, 3] q = rep_matrix(a, 2, 3); int at = 1;
+        for (t in 1:T) { int now = k[s, t] > 1 ? 1 : 2; q[now, k[s, t]] += b * (y[s, t] - q[now, k[s, t]]);
+          target += -square(q[now, 2]); } }""",
+    "a call that is not written out": """for (s in 1:S) { vector[3] q = rep_vector(a, 3);
+        for (t in 1:T) { q[k[s, t]] = fall(q, k[s, t], c[s]); target += -square(sum(q)); } }""",
+}
+LOOPS_STAY = {
+    "a state of all": """real h = a; for (s in 1:S) { for (t in 1:T) { h = tanh(b * h + y[s, t]);
+        target += -square(h) * c[s]; } }""",
+    "an entry of the one before": """vector[S] last = rep_vector(0, S); for (s in 2:S) { real h = last[s - 1];
+        for (t in 1:T) { h = tanh(b * h + y[s, t]); last[s] = h; } target += -square(h) * c[s]; }""",
+}
+
+
+LENGTHS = {
+    "alike": DATA,
+    "one long": DATA | {"n": [5, 1, 0, 0]},
+    "no steps": DATA | {"T": 0, "n": [0] * 4, "k": [[]] * 4, "y": [[]] * 4},
+    "no loops": DATA | {"S": 0, "n": [], "k": [], "y": []},
+}
+
+
+@pytest.mark.rotate
+@pytest.mark.parametrize("data", LENGTHS.values(), ids=LENGTHS)
+@pytest.mark.parametrize("model", (RECURRENCES | LOOPS_STAY).values(), ids=RECURRENCES | LOOPS_STAY)
+def test_a_scan_in_loops_gives_what_they_give(model: str, data: dict[str, object]) -> None:
+    text = PROGRAM.format(model)
+    plain = reference(text, data)
+    u = U[: 2 + data["S"]]
+    try:
+        plain.log_density(u)
+    except ppl.PPLError as refused:
+        with pytest.raises(type(refused)):
+            posterior(text, data).log_density(u)
+        return
+    assert_same(posterior(text, data), plain, u)
+    us = np.random.default_rng(1).normal(0.0, 0.5, (6, len(u)))
+    assert_as_alone(model_of(text).condition(data), us)
+
+
+@pytest.mark.parametrize("model", RECURRENCES.values(), ids=RECURRENCES)
+def test_the_recurrence_is_a_scan(model: str) -> None:
+    p = lowered(PROGRAM.format(model))
+    for form in (ARRAYS, POINTS_ARRAYS):
+        assert any(isinstance(n, ir.Scan) for n in walk(form.of(p).model)), form
+
+
+@pytest.mark.rotate
+@pytest.mark.parametrize("model", RECURRENCES.values(), ids=RECURRENCES)
+def test_jax_computes_the_same(model: str) -> None:
+    pytest.importorskip("jax")
+    from ppl.jax_backend.target import compiled_target
+
+    posterior = ppl.compile_model(PROGRAM.format(model)).condition(DATA)
+    us = np.array([U, 0.5 * U])
+    want = [posterior.log_density_gradient(u) for u in us]
+    values, gradients = compiled_target(posterior).log_density_gradients(us)
+    np.testing.assert_allclose(values, [value for value, _ in want], rtol=1e-10)
+    np.testing.assert_allclose(gradients, [gradient for _, gradient in want], rtol=1e-9, atol=1e-9)
