@@ -13,6 +13,14 @@ from ppl.optimise.forms import ARRAYS, POINTS_ARRAYS
 PROGRAM = """
 functions {{
   real fall(vector q, int k, real b) {{ if (b > 0.1) return b * q[k]; return q[k] - b; }}
+  real panel(vector y, real a, real c) {{
+    int T = size(y);
+    vector[T] x = rep_vector(c, T);
+    vector[T] m = rep_vector(a, T);
+    for (t in 2:T) x[t] = a * x[t - 1] + y[t];
+    for (t in 2:T) m[t] = 0.5 * m[t - 1] + x[t - 1];
+    return dot_self(x) + sum(m);
+  }}
   real learned(array[] int k, vector y, real a, real b) {{
     vector[3] q = rep_vector(0.1, 3);
     real lp = 0;
@@ -52,6 +60,7 @@ RECURRENCES = {
     "by a function": "for (s in 1:S) target += learned(k[s], y[s]', inv_logit(c[s]), b);",
     "by a function, of as many steps": """for (s in 1:S)
         target += learned(k[s, 1:n[s]], y[s, 1:n[s]]', inv_logit(c[s]), b);""",
+    "two recurrences of a function": "for (s in 1:S) target += -panel(y[s]', c[s], b);",
     "a list that is filled": """for (s in 1:S) { vector[T] x; x[1] = c[s];
         for (t in 2:T) x[t] = a * x[t - 1] + y[s, t]; target += -dot_self(x) * b; }""",
     "two lags": """for (s in 1:S) { vector[T] x = y[s]';
@@ -77,6 +86,25 @@ RECURRENCES = {
         target += -square(a * w); }""",
     "entries from outside": """matrix[S, T] x; for (s in 1:S) { real h = a;
         for (t in 1:T) { h = tanh(c[s] * h + y[s, t]); x[s, t] = h * b; } } target += -sum(square(x));""",
+    "entries of a matrix": """matrix[S, T] x; for (s in 1:S) { x[s, 1] = c[s];
+        for (t in 2:T) x[s, t] = a * x[s, t - 1] + y[s, t]; } target += -sum(square(x)) * b;""",
+    "columns of a matrix, and what reads them": """matrix[T, S] x; for (s in 1:S) { x[1, s] = c[s];
+        for (t in 2:T) x[t, s] = tanh(a * x[t - 1, s] + y[s, t]);
+        for (t in 2:T) target += -square(x[t, s] - b * x[t - 1, s]); }""",
+    "backwards": """matrix[S, T] x; for (s in 1:S) { x[s, T] = 1; for (r in 1:(T - 1)) { int t = T - r;
+        x[s, t] = 1 - inv_logit(c[s]) * inv_logit(y[s, t] * x[s, t + 1]); }
+        target += log(x[s, 1]) * b + log(x[s, T]) * a; }""",
+    "two matrices of which each reads both": """matrix[T, S] I; matrix[T, S] Q; for (s in 1:S) {
+        I[1, s] = inv_logit(c[s]) / 2; Q[1, s] = 1 - I[1, s];
+        for (t in 2:T) { real new = b * Q[t - 1, s] * I[t - 1, s] / 5; Q[t, s] = Q[t - 1, s] - new;
+          I[t, s] = I[t - 1, s] + new - 0.1 * I[t - 1, s]; } }
+        for (s in 1:S) for (t in 1:T) target += -square(y[s, t] - I[t, s]) * a;""",
+    "entries that are set again": """matrix[S, T] x; for (s in 1:S) { x[s, 1] = c[s];
+        for (t in 2:T) x[s, t] = a * x[s, t - 1] + y[s, t]; x[s, T] = b; for (t in 1:T) x[s, t] *= 2; }
+        target += -sum(square(x));""",
+    "lists of vectors": """array[S, T] vector[2] x; for (s in 1:S) { x[s, 1] = [c[s], a]';
+        for (t in 2:T) { x[s, t] = tanh(b * x[s, t - 1]); x[s, t][2] += y[s, t]; }
+        for (t in 1:T) target += -dot_self(x[s, t]); }""",
     "a matrix of values": """for (s in 1:S) { matrix[2, 3] q = rep_matrix(a, 2, 3); int at = 1;
         for (t in 1:T) { int now = k[s, t] > 1 ? 1 : 2; q[now, k[s, t]] += b * (y[s, t] - q[now, k[s, t]]);
           target += -square(q[now, 2]); } }""",
@@ -84,8 +112,16 @@ RECURRENCES = {
         for (t in 1:T) { q[k[s, t]] = fall(q, k[s, t], c[s]); target += -square(sum(q)); } }""",
 }
 LOOPS_STAY = {
+    "entries from where a sum of data is": """vector[sum(n)] x = rep_vector(a, sum(n)); int before = 0;
+        for (s in 1:S) { for (t in 1:min(n[s], 2)) x[before + t] = c[s] * t; before += n[s]; }
+        target += -sum(square(x)) * b;""",
     "a state of all": """real h = a; for (s in 1:S) { for (t in 1:T) { h = tanh(b * h + y[s, t]);
         target += -square(h) * c[s]; } }""",
+    "a column of the one before": """matrix[S, T] x = rep_matrix(a, S, T); for (s in 2:S) {
+        for (t in 2:T) x[s, t] = tanh(c[s] * x[s - 1, t - 1] + y[s, t]); } target += -sum(square(x)) * b;""",
+    "an entry that the next loop reads of the one before": """matrix[S, T] x = rep_matrix(a, S, T);
+        for (s in 2:S) { for (t in 2:T) x[s, t] = tanh(c[s] * x[s, t - 1] + y[s, t]);
+          for (t in 2:T) target += -square(x[s, t] - b * x[s - 1, t]); }""",
     "an entry of the one before": """vector[S] last = rep_vector(0, S); for (s in 2:S) { real h = last[s - 1];
         for (t in 1:T) { h = tanh(b * h + y[s, t]); last[s] = h; } target += -square(h) * c[s]; }""",
 }

@@ -155,6 +155,14 @@ Entry = tuple[str, tuple[ir.IndexItem, ...]]
 
 
 @dataclass(frozen=True)
+class Write:
+    """The indices at which a loop sets a variable, () for the whole, and the variables of loops around."""
+
+    items: tuple[ir.IndexItem, ...]
+    loops: frozenset[str]
+
+
+@dataclass(frozen=True)
 class LiftOptions:
     """How loops may become arrays.
 
@@ -207,7 +215,7 @@ class Lifting:
     span: Span
     options: LiftOptions
     out: list[ir.Stmt] = field(default_factory=list)
-    writes: dict[str, list[tuple[ir.IndexItem, ...]]] = field(default_factory=dict)
+    writes: dict[str, list[Write]] = field(default_factory=dict)
     fails_if_empty: bool = False
     once: frozenset[str] = frozenset()
     """Locals that are set where they are declared and never again."""

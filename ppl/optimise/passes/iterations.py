@@ -52,7 +52,14 @@ from ppl.optimise.passes.lift import (
     to_batch,
     where_mask,
 )
-from ppl.optimise.passes.loop_body import is_triangle, outer_writes, read_entries, set_once, without_continue
+from ppl.optimise.passes.loop_body import (
+    is_triangle,
+    outer_writes,
+    read_entries,
+    set_once,
+    with_own_variables,
+    without_continue,
+)
 from ppl.optimise.passes.sums import accumulated, addend, with_sum
 from ppl.optimise.passes.widths import Size, sizes_to_group_by
 from ppl.stdlib import batching, over_draws
@@ -83,6 +90,7 @@ def loop_as_arrays(s: ir.For, options: LiftOptions, around: OuterLifting = None)
     Raises:
         Dependent: an iteration needs what another one computes, or the form is not known here.
     """
+    s = with_own_variables(s, options.fresh)
     c, batch = attempt(s, options, around)
     c.unless_empty(batch, partial(run, c, batch, s.body))
     if around is not None:  # what fails for no iterations fails for no draws, too
@@ -451,7 +459,7 @@ def update(c: Lifting, b: Batch, s: ir.Update) -> None:
     if crowded:
         raise Dependent(f"`{s.name}` may get two values for one entry")
     for other in c.writes.get(s.name, []):
-        if not (mirrored(b, other, step) or differ_by_constant(c, b, s.name, other, step)):
+        if not (mirrored(b, other.items, step) or differ_by_constant(c, b, s.name, other.items, step)):
             require_own_entry(c, b, s.name, other, step)
     value = store_entry(c, b, (s.name, step), lift(c, b, s.value))
     if owner is None and b.mask is not None and b.numbers(step):

@@ -14,7 +14,16 @@ from ppl.kernel.ir import nodes as ir
 from ppl.kernel.ir.linear import is_numbered_by, linear_index
 from ppl.kernel.ir.varying import varies
 from ppl.kernel.ir.walk import implicit_arguments_of, parts_of, used_names, walk
-from ppl.optimise.passes.batch import Batch, Dependent, Lifting, any_axes, first_entry, helper, spread_over
+from ppl.optimise.passes.batch import (
+    Batch,
+    Dependent,
+    Lifting,
+    Write,
+    any_axes,
+    first_entry,
+    helper,
+    spread_over,
+)
 from ppl.stdlib import batching, over_draws, spans
 from ppl.stdlib.functions.fills import TRANSPARENT, rep_array
 from ppl.stdlib.functions.log_sums import log_sum_exp
@@ -666,7 +675,7 @@ def lift_base(c: Lifting, b: Batch, e: ir.Index) -> ir.Expr:
         return lift(c, b, e.base)
     owner = b.owner(e.base.name)
     for written in c.writes[e.base.name]:
-        if not differ_by_constant(c, b, e.base.name, written, e.items):
+        if not differ_by_constant(c, b, e.base.name, written.items, e.items):
             require_own_entry(c, b, e.base.name, written, e.items)
     return e.base if owner is None else local(b, e.base, owner)
 
@@ -727,12 +736,15 @@ def distinguishes(c: Lifting, b: Batch, owner: Batch | None, item: ir.IndexItem,
     return is_numbered_by(item, v, changes)
 
 
-def require_own_entry(c: Lifting, b: Batch, name: str, written: Items, read: Items) -> None:
-    """Both must index by the same loop variables at the same places."""
+def require_own_entry(c: Lifting, b: Batch, name: str, written: Write, read: Items) -> None:
+    """Both must index by the same variables of the loops around both, at the same places.
+
+    What is set outside of an inner loop is set before all of its iterations, or after all.
+    """
     owner = b.owner(name)
-    for v in b.own_places(owner):
-        at = [k for k, i in enumerate(written) if distinguishes(c, b, owner, i, v)]
-        if not any(k < len(read) and read[k] == written[k] for k in at):
+    for v in written.loops.intersection(b.own_places(owner)):
+        at = [k for k, i in enumerate(written.items) if distinguishes(c, b, owner, i, v)]
+        if not any(k < len(read) and read[k] == written.items[k] for k in at):
             raise Dependent(f"`{name}` is filled by one iteration and read by another")
 
 

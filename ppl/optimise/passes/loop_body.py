@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ppl.kernel.ir import nodes as ir
-from ppl.kernel.ir.walk import declared_names, jumps, walk, walk_statements
-from ppl.optimise.passes.batch import Entry
+from ppl.kernel.ir.walk import Fresh, declared_names, jumps, walk, walk_statements, with_blocks
+from ppl.optimise.passes.batch import Entry, Write
+from ppl.optimise.passes.inline import rename
 from ppl.stdlib.functions.operators import OPERATORS
 from ppl.types import INT
 
@@ -37,14 +38,43 @@ def is_triangle(v: str, s: ir.For) -> bool:
     return False
 
 
-def outer_writes(s: ir.Loop) -> dict[str, list[tuple[ir.IndexItem, ...]]]:
-    """How variables from outside the loop are filled inside it; () where one is set whole."""
+def with_own_variables(s: ir.For, fresh: Fresh) -> ir.For:
+    """The loop, each loop inside it with a variable of another name."""
+    names = {s.variable}
+
+    def change(body: ir.Stmts) -> ir.Stmts:
+        return tuple(
+            renamed(each) if isinstance(each, ir.For) else with_blocks(each, change) for each in body
+        )
+
+    def renamed(inner: ir.For) -> ir.For:
+        name = inner.variable if inner.variable not in names else fresh(inner.variable)
+        names.add(name)
+        own = inner if name == inner.variable else rename(inner, {inner.variable: name}, {})
+        return replace(own, body=change(own.body))
+
+    return replace(s, body=change(s.body))
+
+
+def outer_writes(s: ir.Loop) -> dict[str, list[Write]]:
+    """How variables from outside the loop are filled inside it."""
     inside = declared_names(s.body)
-    writes: dict[str, list[tuple[ir.IndexItem, ...]]] = {}
-    for n in walk_statements(s.body):
-        if isinstance(n, ir.Update | ir.Assign) and n.name not in inside:
-            step = n.path[0] if isinstance(n, ir.Update) else ()
-            writes.setdefault(n.name, []).append(step if isinstance(step, tuple) else ())
+    writes: dict[str, list[Write]] = {}
+
+    def visit(body: Sequence[ir.Stmt], loops: frozenset[str]) -> None:
+        for n in body:
+            if isinstance(n, ir.Update | ir.Assign) and n.name not in inside:
+                step = n.path[0] if isinstance(n, ir.Update) else ()
+                write = Write(step if isinstance(step, tuple) else (), loops)
+                writes.setdefault(n.name, []).append(write)
+            if isinstance(n, ir.For):
+                visit(n.body, loops | {n.variable})
+            elif isinstance(n, ir.If):
+                visit((*n.then, *n.otherwise), loops)
+            elif isinstance(n, ir.While | ir.Profile):
+                visit(n.body, loops)
+
+    visit((s,), frozenset())
     return writes
 
 

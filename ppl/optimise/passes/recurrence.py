@@ -185,15 +185,21 @@ def type_of(name: str, body: ir.Stmts) -> Type:
 
 @dataclass(frozen=True)
 class Window:
-    """Step t sets the entry at `index` and reads those of `lags` steps before."""
+    """Step t sets the entry at `items`, that `at` numbering steps, and reads those of `lags` steps before."""
 
     name: str
     type: Type
+    items: tuple[ir.IndexItem, ...]
+    at: int
     index: ir.Expr
     place: Linear
     slope: int
     lags: frozenset[int]
     reads: bool
+
+    def items_at(self, index: ir.Expr) -> tuple[ir.IndexItem, ...]:
+        """The items of the entry at another step."""
+        return (*self.items[: self.at], ir.At(index), *self.items[self.at + 1 :])
 
     def lag(self, item: ir.IndexItem) -> int | None:
         """How many steps before an entry was set; None when that varies."""
@@ -206,26 +212,37 @@ class Window:
 
 def entries_of(name: str, body: ir.Stmts, v: str) -> Window | None:
     """How the loop over `v` fills the variable and reads it back; None unless entry by entry, in order."""
-    setters = [n for n in walk(body) if sets(n, name)]
+    setters = [entry_set(n) for n in walk(body) if sets(n, name)]
     reads = [n for n in walk(body) if isinstance(n, ir.Index) and reads_name(n, name)]
     mentions = [n for n in walk(body) if isinstance(n, ir.Var) and n.name == name]
-    firsts = [first_index(s) for s in setters]
-    item = firsts[0]
-    if len(reads) != len(mentions) or not isinstance(item, ir.At) or any(i != item for i in firsts):
+    items, changed = setters[0], assigned_names(body)
+    at = next((k for k, i in enumerate(items) if is_numbered_by(i, v, changed.__contains__)), None)
+    if len(reads) != len(mentions) or at is None or any(i[at : at + 1] != (items[at],) for i in setters):
         return None
-    place = linear_index(item)
-    if place is None or not is_numbered_by(item, v, assigned_names(body).__contains__):
+    every = [*setters, *(n.items for n in reads)]
+
+    def is_common(k: int) -> bool:
+        same = all(i[k : k + 1] == (items[k],) for i in every)
+        return same and ir.drops_axis(items[k]) and not used_names(items[k]) & {v, *changed}
+
+    if not all(map(is_common, range(at))):
+        return None
+    end = next((k for k in range(at + 1, len(items)) if not is_common(k)), len(items))
+    here, place = items[at], linear_index(items[at])
+    if not isinstance(here, ir.At) or place is None:
         return None
     t = mentions[0].type if mentions else REAL
-    window = Window(name, t, item.index, place, place.slope(v), frozenset(), bool(reads))
-    lags = {window.lag(n.items[0]) for n in reads}
+    no_lags = frozenset[int]()
+    window = Window(name, t, items[:end], at, here.index, place, place.slope(v), no_lags, bool(reads))
+    lags = {window.lag(n.items[at]) for n in reads}
     if None in lags or any(k < 0 for k in lags if k is not None):
         return None
     return replace(window, lags=frozenset(k for k in lags if k))
 
 
-def first_index(s: ir.Update | ir.Assign) -> ir.IndexItem | None:
-    return s.path[0][0] if isinstance(s, ir.Update) and isinstance(s.path[0], tuple) else None
+def entry_set(s: ir.Update | ir.Assign) -> tuple[ir.IndexItem, ...]:
+    """The items of the entry that a statement sets; none, where it sets the whole or a part of a tuple."""
+    return s.path[0] if isinstance(s, ir.Update) and isinstance(s.path[0], tuple) else ()
 
 
 def reads_name(n: ir.Index, name: str) -> bool:
@@ -243,16 +260,16 @@ def carry_entries(
         raise Dependent(f"`{w.name}` is filled by one iteration and read by another")
     if 0 not in sure_lags(w, sure) and not any(sets(n, w.name) for n in walk(sure)):
         raise Dependent(f"not every iteration sets an entry of `{w.name}`")
-    t = indexed_type(w.type, (False,))
+    t = indexed_type(w.type, (False,) * len(w.items))
     if element_type(t) == INT:
         raise Dependent(f"`{w.name}` is filled by one iteration and read by another")
     names = [ir.Var(fresh(w.name), t) for _ in range(furthest + 1)]
     whole = ir.Var(w.name, w.type)
     for k in range(1, furthest + 1):
         before = int_sum("-" if w.slope > 0 else "+", first, ir.Const(k, INT))
-        states.append(CarriedValue(names[k], ir.Index(whole, (ir.At(before),), t), names[k - 1]))
-    here = ir.Index(whole, (ir.At(w.index),), t)
-    filled.append(Filled(ir.Update(w.name, ((ir.At(w.index),),), names[0], s.span), names[0]))
+        states.append(CarriedValue(names[k], ir.Index(whole, w.items_at(before), t), names[k - 1]))
+    here = ir.Index(whole, w.items, t)
+    filled.append(Filled(ir.Update(w.name, (w.items,), names[0], s.span), names[0]))
     changed = tuple(rewrite(b, lambda n: by_name(w, names, n)) for b in body)
     return with_start(changed, names[0], here, s)
 
@@ -275,12 +292,13 @@ def with_start(body: ir.Stmts, entry: ir.Var, old: ir.Expr, s: ir.For) -> ir.Stm
 
 def by_name(w: Window, names: Sequence[ir.Var], n: Any) -> Any:
     match n:
-        case ir.Index(base=ir.Var(name=name), items=(first, *rest)) if name == w.name:
-            lag = w.lag(first)
+        case ir.Index(base=ir.Var(name=name), items=items) if name == w.name:
+            lag, rest = w.lag(items[w.at]), items[len(w.items) :]
             assert lag is not None
-            return replace(n, base=names[lag], items=tuple(rest)) if rest else names[lag]
-        case ir.Update(name=name, path=((_, *rest), *more)) if name == w.name:
-            path = ((tuple(rest),) if rest else ()) + tuple(more)
+            return replace(n, base=names[lag], items=rest) if rest else names[lag]
+        case ir.Update(name=name, path=(tuple() as items, *more)) if name == w.name:
+            rest = items[len(w.items) :]
+            path = ((rest,) if rest else ()) + tuple(more)
             if path:
                 return replace(n, name=names[0].name, path=path)
             return ir.Assign(names[0].name, n.value, n.span)
@@ -308,7 +326,7 @@ def sure_lags(w: Window, sure: ir.Stmts) -> set[int | None]:
     choices = [n for n in walk(sure) if isinstance(n, ir.Select | ir.Logical)]
     unsure = {id(n) for choice in choices for n in walk(choice)}
     return {
-        w.lag(n.items[0])
+        w.lag(n.items[w.at])
         for n in walk(sure)
         if isinstance(n, ir.Index) and reads_name(n, w.name) and id(n) not in unsure
     }

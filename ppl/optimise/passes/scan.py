@@ -84,7 +84,10 @@ def enter_body(c: Lifting, b: Batch, body: Sequence[ir.Stmt], r: Recurrence) -> 
     enter(c, replace(r.loop, body=tuple(body)))
     if c.outside is not None and b.parent is not None:
         own = {name for name in c.sums if not is_shared(b.parent, name)}
-        c.writes, c.sums = c.writes | c.outside.writes, c.sums & (own | c.outside.sums)
+        c.sums &= own | c.outside.sums
+        for name, writes in c.outside.writes.items():
+            others = [w for w in writes if r.loop.variable not in w.loops]
+            c.writes[name] = [*c.writes.get(name, []), *others]
     c.writes = {name: w for name, w in c.writes.items() if name not in own_names(r)}
 
 
