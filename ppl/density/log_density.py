@@ -53,6 +53,10 @@ class CostModel:
     points_share: int = 16
     """How many times larger than the largest array of a batch its points may be, which are read once each."""
 
+    mean_shares: int = 32
+    """How many times larger than calls in the mean a batch takes the largest array of a point to be, at most:
+    what runs of many small calls cost is shared by more points, though that array leaves the cache."""
+
     of_draws: int = 1 << 20
     """How many numbers the largest array of all draws that are computed at once should have."""
 
@@ -380,8 +384,13 @@ class LogDensity:
 
     @cached_property
     def batch_width(self) -> int:
-        """How many numbers a point counts for in a batch: many scalar parameters are never one array."""
-        return max(self.sizes.largest, self.param_unc_num() // COST.points_share, 1)
+        """How many numbers a point counts for in a batch: many scalar parameters are never one array.
+
+        Fewer than its largest array has where many small ones, as of the steps of a recurrence, take longer.
+        """
+        sizes = self.sizes
+        largest = min(sizes.largest, COST.mean_shares * sizes.through // max(1, sizes.calls))
+        return max(largest, self.param_unc_num() // COST.points_share, 1)
 
     @cached_property
     def sizes(self) -> LargestArrays:

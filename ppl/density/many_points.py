@@ -313,8 +313,8 @@ class LargestArrays:
     """The size of the largest array that library functions make, or go through number by number.
 
     `solved` is what solvers go through, and what else says so; `steps` those of loops that stayed loops;
-    `calls` are all of functions, which make `made` numbers; `span` is the statement that makes the largest
-    array.
+    `calls` are all of functions, which make `made` numbers and go `through` these or more; `span` is the
+    statement that makes the largest array.
     """
 
     code: Code | None = None
@@ -324,6 +324,7 @@ class LargestArrays:
     steps: int = 0
     calls: int = 0
     made: int = 0
+    through: int = 0
 
     def wrap(self, name: str, binding: Binding, f: Callable[..., Any]) -> Callable[..., Any]:
         work = getattr(binding.impl, "work", None)
@@ -334,6 +335,7 @@ class LargestArrays:
             self.calls += 1
             self.made += size
             size = max(size, elements_read(binding, args))
+            self.through += size
             if size > self.largest:
                 self.largest, self.span = size, span_of(self.code, sys._getframe(1))
             if work is not None:

@@ -111,11 +111,14 @@ def pays_by_width(xp: Namespace, groups: Array) -> int:
 
 
 def are_of_like_length(xp: Namespace, lower: Array, upper: Array) -> int:
-    """Whether loops take at least half as many steps in all as if each was as long as from first to last."""
-    lower, upper = np.broadcast_arrays(lower, upper)
+    """Whether loops take at least half as many steps in all as if each was as long as the longest."""
     steps = np.maximum(upper - lower + 1, 0)
-    longest = np.max(upper, initial=0) - np.min(lower, initial=1) + 1
-    return int(2 * np.sum(steps) >= np.size(steps) * longest)
+    return int(2 * np.sum(steps) >= np.size(steps) * longest(xp, lower, upper))
+
+
+def longest(xp: Namespace, lower: Array, upper: Array) -> int:
+    """The number of steps of the longest of many loops, at least 0."""
+    return int(np.max(upper - lower + 1, initial=0))
 
 
 def are_disjoint(xp: Namespace, lower: Array, upper: Array) -> int:

@@ -55,6 +55,11 @@ RECURRENCES = {
           q[k[s, t]] += inv_logit(c[s]) * error; } }""",
     "from where each begins": """for (s in 1:S) { real h = a;
         for (t in (6 - n[s]):T) { h = tanh(c[s] * h + y[s, t]); target += -square(h); } }""",
+    "over segments of a list": """array[S, 2] int ends; int at = 0;
+        for (s in 1:S) { ends[s] = {at + 1, at + n[s]}; at += n[s]; }
+        vector[at] x = rep_vector(a, at); for (s in 1:S) { real h = c[s];
+        for (m in ends[s, 1]:ends[s, 2]) { h = tanh(b * h + y[s, m - ends[s, 1] + 1]); x[m] = h; } }
+        target += -sum(square(x));""",
     "values that end in a term": """for (s in 1:S) { real h = a; real total = 0;
         for (t in 1:n[s]) { h = tanh(b * h + y[s, t]); total += h; } target += -square(h - total); }""",
     "by a function": "for (s in 1:S) target += learned(k[s], y[s]', inv_logit(c[s]), b);",
@@ -105,6 +110,12 @@ RECURRENCES = {
     "lists of vectors": """array[S, T] vector[2] x; for (s in 1:S) { x[s, 1] = [c[s], a]';
         for (t in 2:T) { x[s, t] = tanh(b * x[s, t - 1]); x[s, t][2] += y[s, t]; }
         for (t in 1:T) target += -dot_self(x[s, t]); }""",
+    "values of all in one list": """array[S] vector[3] q = rep_array(rep_vector(a, 3), S); for (s in 1:S) {
+        for (t in 1:n[s]) { q[s][k[s, t]] += b * (y[s, t] - q[s, k[s, t]]); target += -square(q[s][1]); } }
+        for (s in 1:S) target += c[s] * sum(q[s]);""",
+    "values of all in rows": """matrix[S, 2] q; array[S] real h; for (s in 1:S) { q[s] = [a, b]; h[s] = 0;
+        for (t in 1:T) { q[s, 1] = tanh(q[s, 1] * c[s] + y[s, t]); q[s, 2] = 0.5 * q[s, 1]; h[s] += q[s, 2];
+          target += -square(q[s, 2]); } } target += -sum(q) * sum(h);""",
     "a matrix of values": """for (s in 1:S) { matrix[2, 3] q = rep_matrix(a, 2, 3); int at = 1;
         for (t in 1:T) { int now = k[s, t] > 1 ? 1 : 2; q[now, k[s, t]] += b * (y[s, t] - q[now, k[s, t]]);
           target += -square(q[now, 2]); } }""",
@@ -112,6 +123,13 @@ RECURRENCES = {
         for (t in 1:T) { q[k[s, t]] = fall(q, k[s, t], c[s]); target += -square(sum(q)); } }""",
 }
 LOOPS_STAY = {
+    "a sum in an entry of each": """vector[S] eta; for (s in 1:S) { eta[s] = a;
+        for (t in 1:T) eta[s] += y[s, t] * c[s]; for (t in 1:n[s]) eta[s] -= b * y[s, t]; }
+        target += -sum(square(eta));""",
+    "a sum in an entry that several have": """vector[6] eta = rep_vector(a, 6); for (s in 1:S) {
+        eta[n[s] + 1] *= b; for (t in 1:T) eta[n[s] + 1] += y[s, t] * c[s]; } target += -sum(square(eta));""",
+    "a sum in an entry that the next begins with": """vector[S] eta = rep_vector(a, S); for (s in 2:S) {
+        eta[s] = eta[s - 1] * b; for (t in 1:T) eta[s] += y[s, t] * c[s]; } target += -sum(square(eta));""",
     "entries from where a sum of data is": """vector[sum(n)] x = rep_vector(a, sum(n)); int before = 0;
         for (s in 1:S) { for (t in 1:min(n[s], 2)) x[before + t] = c[s] * t; before += n[s]; }
         target += -sum(square(x)) * b;""",
@@ -122,6 +140,8 @@ LOOPS_STAY = {
     "an entry that the next loop reads of the one before": """matrix[S, T] x = rep_matrix(a, S, T);
         for (s in 2:S) { for (t in 2:T) x[s, t] = tanh(c[s] * x[s, t - 1] + y[s, t]);
           for (t in 2:T) target += -square(x[s, t] - b * x[s - 1, t]); }""",
+    "an entry of a list that several share": """vector[3] q = rep_vector(a, 3); for (s in 1:S) {
+        for (t in 1:T) { q[n[s] % 3 + 1] = tanh(b * q[n[s] % 3 + 1] + y[s, t]); target += -q[1]; } }""",
     "an entry of the one before": """vector[S] last = rep_vector(0, S); for (s in 2:S) { real h = last[s - 1];
         for (t in 1:T) { h = tanh(b * h + y[s, t]); last[s] = h; } target += -square(h) * c[s]; }""",
 }

@@ -23,7 +23,7 @@ EmittedStep = Callable[..., tuple[Array, ...]]
 WIDEST_STATE = 24
 """Numbers of state above which the tape goes through the steps: their Jacobians would cost more."""
 MOST_IN_JACOBIANS = 1 << 22
-"""With outer axes: numbers in the Jacobians of all steps above which the tape goes through the steps."""
+"""Of many draws: numbers in the Jacobians of all steps above which the tape goes through the steps."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Scan:
     """
 
     step: EmittedStep
-    batch: EmittedStep
+    batch: EmittedStep | None
     plain: Any
     traced: Any
     outer: int = 0
@@ -71,7 +71,7 @@ def scan(
     lib: Any,
     plain: Callable[[], Any],
     step: EmittedStep,
-    batch: EmittedStep,
+    batch: EmittedStep | None,
     start: Arrays,
     entries: Arrays,
     fixed: Arrays,
@@ -80,7 +80,8 @@ def scan(
 ) -> tuple[Array, ...]:
     """Every state after each step, one array a state with the steps along the axis after the `outer` ones.
 
-    `step(lib, *state, *entry, *fixed)` gives the next state; `batch` is the same for all steps at once.
+    `step(lib, *state, *entry, *fixed)` gives the next state; `batch` is the same for all steps at once,
+    None in loops.
     """
     s = Scan(step, batch, plain(), lib, outer, over)
     on_tape = [a for a in (*start, *entries, *fixed) if is_traced(a)]
@@ -103,13 +104,18 @@ def side_by_side(s: Scan, each: Arrays) -> Array:
 
 
 def fits_in_jacobians(s: Scan, start: Arrays, entries: Arrays) -> bool:
-    """Whether the Jacobians of the steps are small enough to be worth their while, and there are any."""
+    """Whether the Jacobians of the steps are small enough to be worth their while, and there are any.
+
+    Where loops are around, a step does so much that they never are.
+    """
+    if s.batch is None:
+        return False
     width = sum(math.prod(np.shape(a)[s.outer :]) for a in start)
     if not s.outer or width == 0:
         return 0 < width <= WIDEST_STATE
     steps = np.shape(entries[0])[s.over[0]]
     few = width <= max(WIDEST_STATE, int(steps))  # a pull-back for each number, or for each step
-    return few and math.prod(np.shape(start[0])[: s.outer]) * int(steps) * width**2 <= MOST_IN_JACOBIANS
+    return few and len(start[0]) * int(steps) * width**2 <= MOST_IN_JACOBIANS
 
 
 def on_one_tape(boxes: Sequence[Any]) -> bool:
@@ -164,11 +170,14 @@ def packed_scan(joint: Joint, s: Scan, start: Arrays, entries: Arrays, fixed: Ar
 def pull_back(s: Scan, inputs: Arrays, differentiated: Sequence[int]) -> Callable[[Array], list[Array]]:
     """The adjoints of some arguments of all steps at once, as a function of that of the states."""
 
+    assert s.batch is not None
+    batch = s.batch
+
     def steps(traced: list[Array]) -> Array:
         args = list(inputs)
         for i, box in zip(differentiated, traced, strict=True):
             args[i] = box
-        return packed(s, AUTOGRAD, s.batch(s.traced, *args))
+        return packed(s, AUTOGRAD, batch(s.traced, *args))
 
     return pullback(steps, [inputs[i] for i in differentiated])[1]
 
@@ -191,7 +200,7 @@ def through_time(g: Array, jacobians: Array, outer: int = 0) -> tuple[Array, Arr
     carry = np.zeros(given.shape[1:])
     for t in range(len(given) - 1, -1, -1):
         outputs[t] = given[t] + carry
-        carry = np.einsum("...i,...ij->...j", outputs[t], jacobians[t])
+        carry = np.matmul(outputs[t][..., None, :], jacobians[t])[..., 0, :]
     return out, carry
 
 

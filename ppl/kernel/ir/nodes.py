@@ -358,7 +358,8 @@ class Scan:
 
     A step reads the state, its own entry of each of `inputs` and the `fixed` variables under their names,
     and leaves the next state in `next`.  `batch` does the same for all steps at once, each of the names
-    having one more leading axis: from it come the derivatives.
+    having one more leading axis: from it come the derivatives.  In loops there is none: each step does much
+    already, and derivatives go through the steps.
     """
 
     after: tuple[str, ...]

@@ -15,7 +15,7 @@ from ppl.optimise.passes.inline import NotInlinable, has_return, returns_as_assi
 from ppl.optimise.passes.iterations import declared, run
 from ppl.optimise.passes.jumps import has_exit, with_exit_flags
 from ppl.optimise.passes.loop_body import set_once, without_continue
-from ppl.optimise.passes.vectorise_loops import Vectorise, small_variables
+from ppl.optimise.passes.vectorise_loops import Vectorise, small_entries
 from ppl.records import dataclass, field, replace
 from ppl.source import Span
 from ppl.stdlib import batching
@@ -103,7 +103,7 @@ class Functions:
 def functions_of(p: ir.Program, options: LiftOptions | None = None, scans: bool = True) -> Functions:
     """Its functions, none lifted yet."""
     plain = {f.name: f for f in p.functions}
-    unknown, of_few = unknown_in(p, True), small_variables(p)
+    unknown, of_few = unknown_in(p, True), small_entries(p)
     v = Vectorise(plain, unknown, options or LiftOptions(), scans=scans, of_few=of_few)
     return Functions(plain, v)
 

@@ -12,7 +12,7 @@ from functools import partial
 
 from ppl.kernel.ir import nodes as ir
 from ppl.kernel.ir.varying import unknown_names
-from ppl.kernel.ir.walk import assigned_names, binary, used_names
+from ppl.kernel.ir.walk import assigned_names, binary, used_names, walk_statements
 from ppl.optimise.passes.batch import (
     Batch,
     Dependent,
@@ -452,9 +452,10 @@ def update(c: Lifting, b: Batch, s: ir.Update) -> None:
     (step,) = s.path
     assert isinstance(step, tuple)
     owner = b.owner(s.name)
-    crowded = any(not any(distinguishes(c, b, owner, i, v) for i in step) for v in b.own_places(owner))
+    crowded = is_crowded(c, b, s.name, step)
     if crowded and s.name in c.sums:
-        add_up(c, b, s)
+        if not add_to_entries(c, b, s):
+            add_up(c, b, s)
         return forget_entries(c, s.name)
     if crowded:
         raise Dependent(f"`{s.name}` may get two values for one entry")
@@ -478,6 +479,31 @@ def update(c: Lifting, b: Batch, s: ir.Update) -> None:
     value = masked_as_first(b, value)
     c.out.append(ir.Scatter(s.name, picks, items, value, over_axes(updated(s), *axes), s.span, s.fits))
     return None
+
+
+def is_crowded(c: Lifting, b: Batch, name: str, step: Sequence[ir.IndexItem]) -> bool:
+    """Whether several entries of the batch may have one entry of the variable."""
+    owner = b.owner(name)
+    return any(not any(distinguishes(c, b, owner, i, v) for i in step) for v in b.own_places(owner))
+
+
+def add_to_entries(c: Lifting, b: Batch, s: ir.Update) -> bool:
+    """The increments of an inner loop as one sum for each iteration around it, if each has its own entry."""
+    (step,), around, summand = s.path, b.parent, addend(s)
+    assert isinstance(step, tuple) and summand is not None
+    if around is None or b.positions or b.mask or not around.variables or is_crowded(c, around, s.name, step):
+        return False
+    inner = b.variables.keys() - around.variables.keys()
+    if any(n in inner or b.owner(n) is not around.owner(n) for n in used_names(step)):
+        return False
+    sum_, added = summand
+    total = c.name("total", summed(c, b, lift(c, b, added), around.axes))
+    around.locals[total.name] = axes_of(total.type)
+    if c.draws is not None and ir.DRAW in axes_of(total.type):
+        c.draws.varying.add(total.name)
+    of_one = ir.Var(total.name, added.type)
+    update(c, around, replace(s, value=with_sum(s.value, replace(sum_, args=(sum_.args[0], of_one)))))
+    return True
 
 
 def one_step(s: ir.Update) -> tuple[ir.IndexItem, ...]:
@@ -655,12 +681,22 @@ def inner_loop(c: Lifting, b: Batch, s: ir.For) -> None:
     return None
 
 
+def shared_sums(s: ir.For, around: OuterLifting) -> set[str]:
+    """Variables that a loop only adds to, but that iterations of those around it share and set otherwise."""
+    if around is None or not around[1].loops:
+        return set()
+    c, b = around
+    sets = [n for n in walk_statements(s.body) if isinstance(n, ir.Assign | ir.Update)]
+    steps = [(n.name, n.path[0] if isinstance(n, ir.Update) else ()) for n in sets]
+    crowded = {name for name, step in steps if isinstance(step, tuple) and is_crowded(c, b, name, step)}
+    return {name for name in accumulated(s.body) - c.sums if name in crowded and is_shared(b, name)}
+
+
 def pairs_or_loop(c: Lifting, b: Batch, s: ir.For, flat: bool) -> None:
     writes, sums = c.writes, c.sums
-    own = {name for name in accumulated(s.body) if not is_shared(b, name)}
     try:
         with c.undone_on_failure(b):
-            c.writes, c.sums = outer_writes(s) | writes, accumulated(s.body) & (own | sums)
+            c.writes, c.sums = outer_writes(s) | writes, accumulated(s.body) - shared_sums(s, (c, b))
             pairs = nest(c, b, s, flat)
             c.unless_empty(pairs, partial(run, c, pairs, s.body))
             c.writes, c.sums = writes, sums

@@ -11,7 +11,9 @@ from dataclasses import replace
 from functools import partial, reduce
 
 from ppl.kernel.ir import nodes as ir
-from ppl.kernel.ir.walk import assigned_names, binary, used_names, walk
+from ppl.kernel.ir.linear import int_sum
+from ppl.kernel.ir.sizes import ONE
+from ppl.kernel.ir.walk import assigned_names, binary, substituted, used_names, walk
 from ppl.optimise.passes.batch import Batch, Dependent, Lifting, LiftOptions, any_axes, helper
 from ppl.optimise.passes.iterations import (
     OuterLifting,
@@ -85,7 +87,7 @@ def by_width(c: Lifting, b: Batch, s: ir.For, segments: tuple[ir.Between, ...]) 
 def of_one_length(
     c: Lifting, b: Batch, s: ir.For, scan: Callable[[ir.For], ir.Stmts | None]
 ) -> ir.Stmts | None:
-    """A recurrence inside other loops as a scan; where it ends earlier in some, of the longest if that pays.
+    """A recurrence inside other loops as a scan; where it is shorter in some, of the longest if that pays.
 
     Raises:
         Dependent: its length differs from draw to draw, or it stands in a branch on parameters.
@@ -96,19 +98,18 @@ def of_one_length(
     over = b.over(lower, upper)
     if b.is_masked or b.draws in over or used_names((s.lower, s.upper)) & assigned_names((s,)):
         raise Dependent("the number of steps of the recurrence differs from draw to draw")
-    bounds: list[ir.Var] = []
-    named = c.aside(lambda: bounds.extend(c.name("bound", spread(b, x, over)) for x in (lower, upper)))
-    first, last = (ir.Var(c.fresh("end"), INT) for _ in bounds)
-    ends = zip((first, last), (batching.earliest, batching.latest), bounds, strict=True)
-    named += tuple(ir.Assign(v.name, helper(f, (x,), INT), s.span, declares=True) for v, f, x in ends)
-    t = ir.Var(s.variable, INT)
-    here = ir.Logical("and", binary("<=", s.lower, t, INT), binary("<=", t, s.upper, INT), INT)
-    steps = scan(replace(s, lower=first, upper=last, body=(ir.If(here, s.body, (), s.span),)))
+    ends = [spread(b, x, over) for x in (lower, upper)]
+    longest = ir.Var(c.fresh("longest"), INT)
+    named = ir.Assign(longest.name, helper(batching.longest, ends, INT), s.span, declares=True)
+    t, before = ir.Var(s.variable, INT), int_sum("-", s.lower, ONE)
+    body = tuple(substituted(each, {t.name: int_sum("+", before, t)}) for each in s.body)
+    here = binary("<=", t, int_sum("-", s.upper, before), INT)
+    steps = scan(replace(s, lower=ONE, upper=longest, body=(ir.If(here, body, (), s.span),)))
     if steps is None:
         return None
-    pays = helper(batching.are_of_like_length, bounds, INT)
+    pays = helper(batching.are_of_like_length, ends, INT)
     one_by_one = c.aside(partial(remaining_loop, c, b, s))
-    return (*named, ir.If(pays, steps, one_by_one, s.span))
+    return (named, ir.If(pays, steps, one_by_one, s.span))
 
 
 def written(s: ir.For, segments: tuple[ir.Between, ...]) -> set[ir.Between]:

@@ -5,8 +5,7 @@ one that is filled in order (`x[t] = phi * x[t - 1] + e[t]`).  Each becomes a lo
 body reads its state by name and leaves the next one under names of its own.
 """
 
-import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from ppl.kernel.ir import nodes as ir
@@ -23,7 +22,6 @@ from ppl.kernel.ir.walk import (
     walk_statements,
 )
 from ppl.optimise.passes.batch import Dependent
-from ppl.optimise.passes.inline import rename
 from ppl.optimise.passes.loop_body import outer_writes, set_once, without_continue
 from ppl.optimise.passes.sums import accumulated
 from ppl.records import dataclass, replace
@@ -39,6 +37,7 @@ from ppl.types import (
 
 MOST_CARRIED = 32
 """Of a variable that is carried whole though its steps set single entries: the states of all are stored."""
+NONE_KNOWN: Mapping[str, int] = {}
 EFFECTS = (
     *(ir.Message, ir.CallVoid, ir.While, ir.Jump),
     *(ir.Return, ir.TargetSoFar, ir.CheckDeclared, ir.Profile),
@@ -54,6 +53,8 @@ class CarriedValue:
     next: ir.Var
     outer: str = ""
     """The variable outside the loop that keeps the last value."""
+    items: tuple[ir.IndexItem, ...] = ()
+    """The entry of that variable, if not the whole."""
 
 
 @dataclass(frozen=True)
@@ -74,8 +75,13 @@ class Recurrence:
     filled: tuple[Filled, ...]
 
 
-def recurrence(s: ir.For, fresh: Fresh, of_few: Collection[str] = ()) -> Recurrence:
-    """The loop with its state named; variables `of_few` entries may be carried whole whichever are set.
+def recurrence(
+    s: ir.For, fresh: Fresh, of_few: Mapping[str, int] = NONE_KNOWN, shared: Collection[str] = ()
+) -> Recurrence:
+    """The loop with its state named; increments of what is not `shared` by loops around are no states.
+
+    What has few entries, a variable or its entry of as many indices as `of_few` says, may be carried
+    whichever of them a step sets.
 
     Raises:
         Dependent: it does something else from step to step.
@@ -83,7 +89,7 @@ def recurrence(s: ir.For, fresh: Fresh, of_few: Collection[str] = ()) -> Recurre
     body = without_any_continue(s.body)
     refuse_effects(body)
     body = with_indices_written_out(body)
-    written = sorted(outer_writes(replace(s, body=body)).keys() - accumulated(body))
+    written = sorted(outer_writes(replace(s, body=body)).keys() - accumulated(body).difference(shared))
     states: list[CarriedValue] = []
     filled: list[Filled] = []
     for name in written:
@@ -91,9 +97,10 @@ def recurrence(s: ir.For, fresh: Fresh, of_few: Collection[str] = ()) -> Recurre
         if window is None and not is_read(name, body):
             continue  # each of its entries is set by one step
         if window is None:
-            if name not in of_few:
+            entry = fixed_entry(name, body, s.variable)
+            if len(entry) < of_few.get(name, len(entry) + 1):
                 refuse_filled(name, body, s.variable)
-            body = carry_whole(name, body, fresh, states)
+            body = carry_same(name, entry, body, fresh, states)
         elif window.reads:
             body = carry_entries(window, body, s, fresh, states, filled)
     if not states:
@@ -138,20 +145,25 @@ def is_read(name: str, body: ir.Stmts) -> bool:
     return any(isinstance(n, ir.Var | ir.Assign) and n.name == name for n in walk(body))
 
 
-def of_few_entries(body: ir.Stmts) -> frozenset[str]:
-    """Variables that are declared with constants as their sizes, and have few entries."""
-    few: dict[str, bool] = {}
+def of_few_entries(body: ir.Stmts) -> Mapping[str, int]:
+    """For variables, how many indices leave few entries, as constants in their declared sizes tell."""
+    few: dict[str, int] = {}
     for n in walk_statements(body):
-        if isinstance(n, ir.Declare) or (isinstance(n, ir.Assign) and n.declares):
-            few[n.name] = few.get(n.name, True) and has_few(n.shape)
-    return frozenset(name for name, each in few.items() if each)
+        declares = isinstance(n, ir.Declare) or (isinstance(n, ir.Assign) and n.declares and n.shape)
+        if declares and isinstance(n.shape, tuple):
+            few[n.name] = max(few.get(n.name, 0), indices_to_few(n.shape))
+    return few
 
 
-def has_few(shape: ir.DeclaredSizes) -> bool:
-    if not isinstance(shape, tuple) or not shape:
-        return False
-    sizes = [size.value for size in shape if isinstance(size, ir.Const)]
-    return len(sizes) == len(shape) and math.prod(sizes) <= MOST_CARRIED
+def indices_to_few(shape: tuple[ir.Expr, ...]) -> int:
+    """The fewest indices that leave few entries of an array of this shape."""
+    few = 1
+    for k in range(len(shape), 0, -1):
+        size = shape[k - 1]
+        few = few * int(size.value) if isinstance(size, ir.Const) else MOST_CARRIED + 1
+        if few > MOST_CARRIED:
+            return k
+    return 0
 
 
 def refuse_filled(name: str, body: ir.Stmts, v: str) -> None:
@@ -161,14 +173,54 @@ def refuse_filled(name: str, body: ir.Stmts, v: str) -> None:
             raise Dependent(f"`{name}` is filled by one iteration and read by another")
 
 
-def carry_whole(name: str, body: ir.Stmts, fresh: Fresh, states: list[CarriedValue]) -> ir.Stmts:
-    """The body with the variable under a name of its own, carried from step to step."""
-    t = type_of(name, body)
-    if isinstance(core(t), Tuple) or element_type(t) == INT:
+def fixed_entry(name: str, body: ir.Stmts, v: str) -> tuple[ir.IndexItem, ...]:
+    """The indices of the one entry of a variable that all steps read and set; none, if that is the whole."""
+    changed = assigned_names(body)
+    reads = [n.items for n in walk(body) if isinstance(n, ir.Index) and reads_name(n, name)]
+    every = [entry_set(n) for n in walk(body) if sets(n, name)] + reads
+    if len(reads) < sum(isinstance(n, ir.Var) and n.name == name for n in walk(body)):
+        return ()
+    items = every[0]
+    return items[
+        : next((k for k in range(len(items)) if not is_common(items[k], k, every, {v, *changed})), None)
+    ]
+
+
+def is_common(
+    item: ir.IndexItem, k: int, every: Sequence[tuple[ir.IndexItem, ...]], changed: set[str]
+) -> bool:
+    """Whether all have this one index at place `k`, and it does not change."""
+    same = all(items[k : k + 1] == (item,) for items in every)
+    return same and ir.drops_axis(item) and not used_names(item) & changed
+
+
+def carry_same(
+    name: str, items: tuple[ir.IndexItem, ...], body: ir.Stmts, fresh: Fresh, states: list[CarriedValue]
+) -> ir.Stmts:
+    """The body with the variable, or one entry of it, under a name of its own, carried from step to step."""
+    whole = ir.Var(name, type_of(name, body))
+    t = indexed_type(whole.type, (False,) * len(items))
+    if isinstance(core(whole.type), Tuple) or element_type(t) == INT:
         raise Dependent(f"`{name}` is carried from one iteration to the next")
     local = ir.Var(fresh(name), t)
-    states.append(CarriedValue(local, ir.Var(name, t), local, name))
-    return tuple(rename(s, {name: local.name}, {}) for s in body)
+    start = ir.Index(whole, items, t) if items else whole
+    states.append(CarriedValue(local, start, local, name, items))
+    return tuple(rewrite(s, lambda n: of_entry(n, name, local, len(items))) for s in body)
+
+
+def of_entry(n: Any, name: str, local: ir.Var, depth: int) -> Any:
+    """A node that reads or sets an entry of a variable, or all of it, with another name for that."""
+    match n:
+        case ir.Var(name=read) if read == name and not depth:
+            return local
+        case ir.Assign(name=read) if read == name:
+            return replace(n, name=local.name)
+        case ir.Index(base=ir.Var(name=read), items=items) if read == name and depth:
+            return replace(n, base=local, items=items[depth:]) if items[depth:] else local
+        case ir.Update(name=read, path=(tuple() as items, *more)) if read == name:
+            path = ((items[depth:],) if items[depth:] else ()) + tuple(more)
+            return replace(n, name=local.name, path=path) if path else ir.Assign(local.name, n.value, n.span)
+    return n
 
 
 def type_of(name: str, body: ir.Stmts) -> Type:
@@ -220,14 +272,10 @@ def entries_of(name: str, body: ir.Stmts, v: str) -> Window | None:
     if len(reads) != len(mentions) or at is None or any(i[at : at + 1] != (items[at],) for i in setters):
         return None
     every = [*setters, *(n.items for n in reads)]
-
-    def is_common(k: int) -> bool:
-        same = all(i[k : k + 1] == (items[k],) for i in every)
-        return same and ir.drops_axis(items[k]) and not used_names(items[k]) & {v, *changed}
-
-    if not all(map(is_common, range(at))):
+    common = [is_common(item, k, every, {v, *changed}) for k, item in enumerate(items)]
+    if not all(common[:at]):
         return None
-    end = next((k for k in range(at + 1, len(items)) if not is_common(k)), len(items))
+    end = next((k for k in range(at + 1, len(items)) if not common[k]), len(items))
     here, place = items[at], linear_index(items[at])
     if not isinstance(here, ir.At) or place is None:
         return None

@@ -33,10 +33,10 @@ from ppl.optimise.passes.batch import (
 )
 from ppl.optimise.passes.fission import Fission
 from ppl.optimise.passes.inline import rename
-from ppl.optimise.passes.iterations import OuterLifting, enter, is_shared, nest, new_attempt, run
+from ppl.optimise.passes.iterations import OuterLifting, enter, nest, new_attempt, run, shared_sums, update
 from ppl.optimise.passes.lift import lift, local, path_to, spread
 from ppl.optimise.passes.loop_body import set_once
-from ppl.optimise.passes.recurrence import Recurrence
+from ppl.optimise.passes.recurrence import CarriedValue, Recurrence
 from ppl.stdlib import batching
 from ppl.types import INT, VOID, Tuple, axes_of, core, element_type, is_complex, over_axes
 
@@ -58,6 +58,8 @@ def scanned(r: Recurrence, options: LiftOptions, finish: Finish, around: OuterLi
         c.outside, c.moving = around[0], around[0].moving
     require_one_length(c, b, r)
     require_own_states(b, r)
+    if options.unknown is not None:
+        require_steady_loops(r.body, {r.loop.variable, *assigned_names(r.body)}, bool(b.loops))
     r = with_own_copies(c, b, r)
     batch = nest(c, b, r.loop)
     head, c.out = c.out, []
@@ -83,8 +85,7 @@ def enter_body(c: Lifting, b: Batch, body: Sequence[ir.Stmt], r: Recurrence) -> 
     """Enter the loop with this body, whose state is no variable from outside."""
     enter(c, replace(r.loop, body=tuple(body)))
     if c.outside is not None and b.parent is not None:
-        own = {name for name in c.sums if not is_shared(b.parent, name)}
-        c.sums &= own | c.outside.sums
+        c.sums -= shared_sums(r.loop, (c.outside, b.parent))
         for name, writes in c.outside.writes.items():
             others = [w for w in writes if r.loop.variable not in w.loops]
             c.writes[name] = [*c.writes.get(name, []), *others]
@@ -104,8 +105,20 @@ def require_own_states(b: Batch, r: Recurrence) -> None:
     if b.is_masked:
         raise Dependent("the recurrence runs for some iterations only")
     for s in r.states:
-        if b.loops and s.outer and b.owner(s.outer) is not b:
+        if b.loops and s.outer and not s.items and b.owner(s.outer) is not b:
             raise Dependent(f"`{s.outer}` is carried from one iteration to the next")
+
+
+def require_steady_loops(body: Stmts, changing: set[str], masks: bool, under: bool = False) -> None:
+    """Dependent, where compiled code knows not how often a loop in a step runs, or for which entries."""
+    for s in body:
+        if isinstance(s, ir.For):
+            if under or used_names((s.lower, s.upper)) & (changing - {s.variable}):
+                raise Dependent("an inner loop differs from step to step")
+            require_steady_loops(s.body, changing - {s.variable}, masks, under)
+        elif isinstance(s, ir.If):
+            inside = under or (masks and bool(used_names(s.condition) & changing))
+            require_steady_loops((*s.then, *s.otherwise), changing, masks, inside)
 
 
 def with_own_copies(c: Lifting, b: Batch, r: Recurrence) -> Recurrence:
@@ -164,8 +177,8 @@ def make_scan(c: Lifting, b: Batch, r: Recurrence, body: Stmts, finish: Finish) 
     carried_names = tuple(v.name for v in carried)
     entries = inputs(c, b, body, r)
     varying = {name: value for name, value in entries.items() if steps_of(b) in axes_of(value.type)}
-    batch, batch_next = at_once(c, b, r, body, entries)
-    is_inside = b.parent is not None and bool(b.parent.axes)
+    is_inside, in_loops = b.parent is not None and bool(b.parent.axes), len(b.loops) > 1
+    batch, batch_next = ((), ()) if in_loops else at_once(c, b, r, body, entries)
     start = () if is_inside else tuple(named(c, s.start) for s in r.states)
     body, after = own_copy(c, body, r, {*carried_names, *varying})
     if is_inside:
@@ -230,7 +243,7 @@ def at_once(
     axes = (*lead(c, b, r), steps_of(b))
     values = ir.Var(r.loop.variable, over_axes(INT, steps_of(b)))
     own = {s.var.name for s in r.states} | set(entries)
-    inner = Lifting(c.span, LiftOptions(c.options.fresh), draws=c.draws, outside=c.outside)
+    inner = Lifting(c.span, LiftOptions(c.options.fresh), draws=c.draws)
     body, last = own_copy(c, body, r, own)
     enter_body(inner, b, body, r)
     locals_ = {name: axes_of(value.type) for name, value in entries.items() if name != r.loop.variable}
@@ -293,12 +306,21 @@ def follow(c: Lifting, b: Batch, r: Recurrence, scan: ir.Scan, moved: set[str]) 
     run(c, b, body)
     for s, after in zip(r.states, scan.after, strict=True):
         if s.outer:
-            of_last = over_axes(s.var.type, *axes[:-1])
-            last: ir.Expr = helper(batching.last, (ir.Var(after, over_axes(s.var.type, *axes)),), of_last)
-            if c.draws and ir.DRAW in axes and s.outer not in c.draws.varying:
-                shared = over_axes(s.var.type, *b.loops[:-1])
-                last = first_entry(last, shared)  # a state that all draws share, beside others
-            c.out.append(ir.Assign(s.outer, last, c.span))
+            keep_last(c, b, s, ir.Var(after, over_axes(s.var.type, *axes)))
+
+
+def keep_last(c: Lifting, b: Batch, s: CarriedValue, after: ir.Var) -> None:
+    """Set the variable outside the loop, or its entry, to the last of a state's values."""
+    assert b.parent is not None
+    last: ir.Expr = helper(batching.last, (after,), over_axes(s.var.type, *axes_of(after.type)[:-1]))
+    if c.draws is not None and ir.DRAW in axes_of(after.type) and s.outer not in c.draws.varying:
+        last = first_entry(last, over_axes(s.var.type, *b.parent.loops))  # all draws share it, but not others
+    if not s.items:
+        c.out.append(ir.Assign(s.outer, last, c.span))
+        return
+    entry = c.name("last", last)
+    b.parent.locals[entry.name] = axes_of(entry.type)
+    update(c, b.parent, ir.Update(s.outer, (s.items,), replace(entry, type=s.var.type), c.span))
 
 
 def statements_left(r: Recurrence, scan: ir.Scan, cheap: Callable[[ir.Stmt], bool]) -> Stmts:

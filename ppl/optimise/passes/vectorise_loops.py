@@ -4,7 +4,7 @@ If an iteration carries state to the next, a scan computes the state alone.  Oth
 Python; a note gives the reason.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import TypeGuard
@@ -25,7 +25,13 @@ from ppl.kernel.ir.walk import (
 )
 from ppl.optimise.passes.batch import Batch, Dependent, Lifting, LiftOptions, OneAxis
 from ppl.optimise.passes.inline import Inline, NotInlinable, rename
-from ppl.optimise.passes.iterations import OuterLifting, loop_as_arrays, remaining_loop, run_statement
+from ppl.optimise.passes.iterations import (
+    OuterLifting,
+    loop_as_arrays,
+    remaining_loop,
+    run_statement,
+    shared_sums,
+)
 from ppl.optimise.passes.jumps import with_exit_flags
 from ppl.optimise.passes.loop_body import outer_writes
 from ppl.optimise.passes.ragged import arrays_by_size, arrays_by_width, of_one_length
@@ -96,8 +102,8 @@ class Vectorise(Rewriter):
     options: LiftOptions = field(default_factory=LiftOptions)
     notes: list[Note] = field(default_factory=list)
     scans: bool = True
-    of_few: frozenset[str] = frozenset()
-    """Variables of few entries, whatever the data."""
+    of_few: Mapping[str, int] = field(default_factory=dict)
+    """For variables, how many indices an entry of few numbers has, whatever the data."""
     around: OuterLifting = None
     """The batch of all draws, if the loops stand in many draws."""
 
@@ -160,7 +166,8 @@ class Vectorise(Rewriter):
                 draws = replace(around[0].draws, loop=inside.loops)
                 around = replace(around[0], draws=draws), around[1]
             finish = replace(inside, around=around).statements
-            return scanned(recurrence(loop, options.fresh, self.of_few), options, finish, around)
+            shared = shared_sums(loop, around)
+            return scanned(recurrence(loop, options.fresh, self.of_few, shared), options, finish, around)
 
         return self.inlined_or_not(s, make)
 
@@ -199,7 +206,7 @@ class Vectorise(Rewriter):
 
     def around_scans(self, s: ir.For) -> LiftOptions:
         """The options for a loop with recurrences inside, which become scans."""
-        of_few = self.of_few | of_few_entries(s.body)
+        of_few = {**self.of_few, **of_few_entries(s.body)}
 
         def scan(c: Lifting, b: Batch, inner: ir.For) -> ir.Stmts | None:
             v = replace(self, around=(c, b), of_few=of_few)
@@ -230,8 +237,8 @@ def vectorise_with_masks(p: ir.Program) -> ir.Program:
     return vectorised(p, masks=True)[0]
 
 
-def small_variables(p: ir.Program) -> frozenset[str]:
-    """Variables of the log density and of functions that have few entries, whatever the data."""
+def small_entries(p: ir.Program) -> Mapping[str, int]:
+    """For variables of the log density and of functions, how many indices an entry of few numbers has."""
     return of_few_entries((*p.log_density, *(s for f in p.functions for s in f.body)))
 
 
@@ -241,7 +248,7 @@ def vectorised(p: ir.Program, masks: bool = False) -> tuple[ir.Program, list[Not
     With `masks`, all entries go through branches that parameters decide.
     """
     unknown = unknown_in(p, generated=True)
-    plain = Vectorise({f.name: f for f in p.functions}, unknown, scans=False, of_few=small_variables(p))
+    plain = Vectorise({f.name: f for f in p.functions}, unknown, scans=False, of_few=small_entries(p))
     options = replace(plain.options, unknown=unknown if masks else None)  # the same names, and notes
     v = replace(plain, scans=True, options=options)
     functions, data = v.of_functions(p.functions), plain.statements(p.transformed_data)

@@ -71,5 +71,5 @@ def test_blocks_are_used_where_their_jacobians_are_few(monkeypatch):
 @pytest.mark.parametrize(("steps", "width", "pays"), [(3, 24, True), (3, 25, False), (40, 25, True)])
 def test_jacobians_of_many_draws_pay_for_few_numbers_or_many_steps(steps, width, pays):
     """Each takes a pull-back for each number of the state; of a state of rows and few steps it was N^2."""
-    recurrence = scan.Scan(None, None, None, None, outer=1, over=(0,))
+    recurrence = scan.Scan(None, print, None, None, outer=1, over=(0,))
     assert scan.fits_in_jacobians(recurrence, [np.zeros((4, width))], [np.zeros(steps)]) is pays
