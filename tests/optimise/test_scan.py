@@ -28,6 +28,8 @@ SCANS = {
         target += -square(x[t]) * b; }""",
     "an entry of this step alone": """for (t in 1:T) { h = tanh(h + y[t]); x[t] = 2 * h;
         target += -square(x[t]); x[t] = x[t] + h; }""",
+    "an entry that every step sets anew": """for (t in 1:T) { h = tanh(h + y[t]); x[2] = h * b; x[3] += h; }
+        target += x[3];""",
     "a local of an entry of this step": """for (t in 1:T) { h = tanh(h + y[t]); x[t] = 2 * h;
         real r = x[t]; if (y[t] > 0) r = r + 1; target += -square(r); }""",
     "a start that is a parameter": "for (t in 1:T) { h = h * 0.5 + y[t]; real q = exp(h); target += -q; }",

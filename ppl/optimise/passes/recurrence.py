@@ -6,6 +6,7 @@ body reads its state by name and leaves the next one under names of its own.
 """
 
 from collections.abc import Collection, Mapping, Sequence
+from itertools import takewhile
 from typing import Any
 
 from ppl.kernel.ir import nodes as ir
@@ -94,8 +95,8 @@ def recurrence(
     filled: list[Filled] = []
     for name in written:
         window = entries_of(name, body, s.variable)
-        if window is None and not is_read(name, body):
-            continue  # each of its entries is set by one step
+        if window is None and is_only_stored(name, body, s.variable):
+            continue
         if window is None:
             entry = fixed_entry(name, body, s.variable)
             if len(entry) < of_few.get(name, len(entry) + 1):
@@ -140,9 +141,12 @@ def with_indices_written_out(body: ir.Stmts) -> ir.Stmts:
 # --- Whole variables -----------------------------------------------------------------------------
 
 
-def is_read(name: str, body: ir.Stmts) -> bool:
-    """Whether a variable is read, or set as a whole: a step may leave something in it for the next."""
-    return any(isinstance(n, ir.Var | ir.Assign) and n.name == name for n in walk(body))
+def is_only_stored(name: str, body: ir.Stmts, v: str) -> bool:
+    """Whether each step sets entries of its own of a variable, and none reads any."""
+    changed = assigned_names(body).__contains__
+    read = any(isinstance(n, ir.Var) and n.name == name for n in walk(body))
+    setters = [entry_set(n) for n in walk(body) if sets(n, name)]
+    return not read and all(any(is_numbered_by(i, v, changed) for i in items) for items in setters)
 
 
 def of_few_entries(body: ir.Stmts) -> Mapping[str, int]:
@@ -180,10 +184,8 @@ def fixed_entry(name: str, body: ir.Stmts, v: str) -> tuple[ir.IndexItem, ...]:
     every = [entry_set(n) for n in walk(body) if sets(n, name)] + reads
     if len(reads) < sum(isinstance(n, ir.Var) and n.name == name for n in walk(body)):
         return ()
-    items = every[0]
-    return items[
-        : next((k for k in range(len(items)) if not is_common(items[k], k, every, {v, *changed})), None)
-    ]
+    common = (is_common(item, k, every, {v, *changed}) for k, item in enumerate(every[0]))
+    return every[0][: sum(1 for _ in takewhile(bool, common))]
 
 
 def is_common(
