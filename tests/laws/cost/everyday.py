@@ -136,6 +136,16 @@ TEXTS: Mapping[str, str] = {
         transformed="vector[4] q = inv_logit(b + [1, 2, 3, 4]');"),
     "a recurrence": text(
         "real m = b; for (n in 1:N) { m = 0.5 * m + a[g[n]] * x[n]; y[n] ~ normal(m, s); }"),
+    "values that each person learns": text(
+        """for (j in 1:3) { vector[4] q = rep_vector(0, 4); for (n in 1:N) {
+             k[n] ~ categorical_logit(s * q); q[k[n]] += inv_logit(a[j]) * (x[n] - q[k[n]]); } }"""),
+    "values that each person learns, of other lengths": text(
+        """for (j in 1:3) { vector[4] q = rep_vector(0, 4); for (n in 1:(N - j)) {
+             k[n] ~ categorical_logit(s * q); q[k[n]] += inv_logit(a[j]) * (x[n] - q[k[n]]); } }"""),
+    "a panel that is filled in order": text(
+        """matrix[3, N] mu; for (j in 1:3) { mu[j, 1] = a[j];
+             for (n in 2:N) mu[j, n] = b * mu[j, n - 1] + x[n];
+             for (n in 1:N) y[n] ~ normal(mu[j, n], s); }"""),
     "a state of every step": text(
         "vector[N] h; h[1] = b; for (n in 2:N) h[n] = h[n - 1] * 0.5 + s * x[n]; y ~ normal(h, s);"),
     "a renewal equation": text(
