@@ -205,8 +205,10 @@ def scan(w: Writer, s: ir.Scan) -> None:
     fixed = [*(v.name for v in s.fixed), *sorted(read_from_outside(s))]
     names = [python_name(n) for n in (*s.carried, *s.inputs, *fixed)]
     step, batch = w.temporary("step"), w.temporary("step") if s.batch_next else "None"
-    functions = ((step, s.step, s.next), (batch, s.batch, s.batch_next))
-    for name, body, values in functions[: 2 if s.batch_next else 1]:
+    functions = [(step, s.step, s.next)]
+    if s.batch_next:
+        functions.append((batch, s.batch, s.batch_next))
+    for name, body, values in functions:
         with w.block(f"def {name}({', '.join(['lib', *names])}):"):
             for changed in sorted(changed_in_place(body) & {*s.carried, *s.inputs}):
                 w.line(f"{python_name(changed)} = lib.own({python_name(changed)})")

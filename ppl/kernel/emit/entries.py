@@ -33,7 +33,7 @@ def cross_indices(
     """Index arrays shaped to broadcast: these axes first, then one for each index that keeps its own."""
     whole = [np.arange(shape[k])[i] if isinstance(i, slice) else i for k, i in enumerate(items)]
     own_axes = [np.ndim(i) - len(at) for at, i in zip(places, whole, strict=True)]
-    if axes == 1 and not any(own_axes):
+    if axes == 1 and not any(own_axes):  # of that shape already, as in each step of a recurrence
         return tuple(whole)
     seen, out = 0, []
     for i, at, own in zip(whole, places, own_axes, strict=True):

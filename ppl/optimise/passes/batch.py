@@ -245,6 +245,12 @@ class Lifting:
         self.out.append(ir.Assign(variable.name, value, self.span, declares=True))
         return variable
 
+    def local(self, b: Batch, hint: str, value: ir.Expr) -> ir.Var:
+        """The same for statements of a batch that are lifted after it to read."""
+        variable = self.name(hint, value)
+        b.locals[variable.name] = axes_of(value.type)
+        return variable
+
     def index_set(self, hint: str, impl: Impl, args: Sequence[ir.Expr], axis: str = "") -> ir.Var:
         """A new variable with an index set, which names an axis: itself, or as given."""
         name = self.fresh(hint)

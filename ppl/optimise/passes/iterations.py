@@ -497,10 +497,7 @@ def add_to_entries(c: Lifting, b: Batch, s: ir.Update) -> bool:
     if any(n in inner or b.owner(n) is not around.owner(n) for n in used_names(step)):
         return False
     sum_, added = summand
-    total = c.name("total", summed(c, b, lift(c, b, added), around.axes))
-    around.locals[total.name] = axes_of(total.type)
-    if c.draws is not None and ir.DRAW in axes_of(total.type):
-        c.draws.varying.add(total.name)
+    total = c.local(around, "total", summed(c, b, lift(c, b, added), around.axes))
     of_one = ir.Var(total.name, added.type)
     update(c, around, replace(s, value=with_sum(s.value, replace(sum_, args=(sum_.args[0], of_one)))))
     return True

@@ -38,7 +38,6 @@ from ppl.types import (
 
 MOST_CARRIED = 32
 """Of a variable that is carried whole though its steps set single entries: the states of all are stored."""
-NONE_KNOWN: Mapping[str, int] = {}
 EFFECTS = (
     *(ir.Message, ir.CallVoid, ir.While, ir.Jump),
     *(ir.Return, ir.TargetSoFar, ir.CheckDeclared, ir.Profile),
@@ -76,9 +75,7 @@ class Recurrence:
     filled: tuple[Filled, ...]
 
 
-def recurrence(
-    s: ir.For, fresh: Fresh, of_few: Mapping[str, int] = NONE_KNOWN, shared: Collection[str] = ()
-) -> Recurrence:
+def recurrence(s: ir.For, fresh: Fresh, of_few: Mapping[str, int], shared: Collection[str]) -> Recurrence:
     """The loop with its state named; increments of what is not `shared` by loops around are no states.
 
     What has few entries, a variable or its entry of as many indices as `of_few` says, may be carried
@@ -341,19 +338,10 @@ def with_start(body: ir.Stmts, entry: ir.Var, old: ir.Expr, s: ir.For) -> ir.Stm
 
 
 def by_name(w: Window, names: Sequence[ir.Var], n: Any) -> Any:
-    match n:
-        case ir.Index(base=ir.Var(name=name), items=items) if name == w.name:
-            lag, rest = w.lag(items[w.at]), items[len(w.items) :]
-            assert lag is not None
-            return replace(n, base=names[lag], items=rest) if rest else names[lag]
-        case ir.Update(name=name, path=(tuple() as items, *more)) if name == w.name:
-            rest = items[len(w.items) :]
-            path = ((rest,) if rest else ()) + tuple(more)
-            if path:
-                return replace(n, name=names[0].name, path=path)
-            return ir.Assign(names[0].name, n.value, n.span)
-        case _:
-            return n
+    """A node that reads or sets an entry in order, with the name of that entry."""
+    lag = w.lag(n.items[w.at]) if isinstance(n, ir.Index) and reads_name(n, w.name) else 0
+    assert lag is not None
+    return of_entry(n, w.name, names[lag], len(w.items))
 
 
 def for_certain(body: ir.Stmts, v: str) -> ir.Stmts:

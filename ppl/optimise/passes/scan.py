@@ -128,8 +128,7 @@ def with_own_copies(c: Lifting, b: Batch, r: Recurrence) -> Recurrence:
     for v in read:
         owner = b.owner(v.name)
         if owner is not None and path_to(b, owner) and v.name not in assigned_names(r.body):
-            copy = c.name(v.name, local(b, v, owner))
-            copies[v.name], b.locals[copy.name] = copy.name, axes_of(copy.type)
+            copies[v.name] = c.local(b, v.name, local(b, v, owner)).name
     states = tuple(replace(s, start=rename(s.start, copies, {})) for s in r.states)
     return replace(r, body=tuple(rename(s, copies, {}) for s in r.body), states=states)
 
@@ -240,16 +239,15 @@ def at_once(
     c: Lifting, b: Batch, r: Recurrence, body: Stmts, entries: Mapping[str, ir.Expr]
 ) -> tuple[Stmts, tuple[ir.Expr, ...]]:
     """The step for all steps at once, in names that hold one entry for each."""
-    axes = (*lead(c, b, r), steps_of(b))
-    values = ir.Var(r.loop.variable, over_axes(INT, steps_of(b)))
+    axes = (*lead(c, b, r), b.axis)
+    values = ir.Var(r.loop.variable, over_axes(INT, b.axis))
     own = {s.var.name for s in r.states} | set(entries)
     inner = Lifting(c.span, LiftOptions(c.options.fresh), draws=c.draws)
     body, last = own_copy(c, body, r, own)
     enter_body(inner, b, body, r)
     locals_ = {name: axes_of(value.type) for name, value in entries.items() if name != r.loop.variable}
     locals_ |= {s.var.name: axes for s in r.states}
-    indices, variables = {**b.indices, steps_of(b): values}, {**b.variables, r.loop.variable: values}
-    at = replace(b, indices=indices, variables=variables, locals=locals_)
+    at = Batch({**b.indices, b.axis: values}, {r.loop.variable: values}, locals_, b.parent, draws=b.draws)
     run(inner, at, body)
     after = tuple(spread(at, lift(inner, at, e), axes) for e in last)
     return tuple(inner.out), after
@@ -318,8 +316,7 @@ def keep_last(c: Lifting, b: Batch, s: CarriedValue, after: ir.Var) -> None:
     if not s.items:
         c.out.append(ir.Assign(s.outer, last, c.span))
         return
-    entry = c.name("last", last)
-    b.parent.locals[entry.name] = axes_of(entry.type)
+    entry = c.local(b.parent, "last", last)
     update(c, b.parent, ir.Update(s.outer, (s.items,), replace(entry, type=s.var.type), c.span))
 
 

@@ -135,16 +135,16 @@ def test_two_mixtures_that_miss_the_posterior_are_the_last(columns, sds, fewer, 
     monkeypatch.setattr(weighted_draws, "GRADIENTS_OF_CHEAP", 0)
     peak = peak_of(target(columns))
     own = given(peak.marginal, beside(peak, sds), rng())
-    found = drawn(peak, beside(peak, sds), own, 2048, rng())
-    assert found.n == 1024 and found.effective < 20
+    weighted = drawn(peak, beside(peak, sds), own, 2048, rng())
+    assert weighted.n == 1024 and weighted.effective < 20
     assert drawn(peak, beside(peak, sds), own, 2048, rng(), most=-1).n == fewer
 
 
 def test_a_mixture_whose_draws_have_no_weight_makes_no_more_than_another():
     peak = peak_of(target())
     own = given(peak.marginal, beside(peak, 3.0), rng())
-    found = drawn(peak, beside(peak, 3.0), own, 2048, rng())
-    assert found.n == 1024 and found.effective == 0 and found.lost == 1
+    weighted = drawn(peak, beside(peak, 3.0), own, 2048, rng())
+    assert weighted.n == 1024 and weighted.effective == 0 and weighted.lost == 1
 
 
 @pytest.mark.parametrize("columns, sds, fewest", [(2, 2.5, 2048), (COLUMNS, 0.5, 512)])
