@@ -55,8 +55,8 @@ LOOPS = Form(
     "Iterations are made independent where possible; loops are still loops.",
     LOWERED,
     passes(
-        *("reroll", "pack", "inline", "tuple-parts", "induction-variables", "privatise", "contractions"),
-        *("linear-recurrences", "counters"),
+        *("reroll", "pack", "inline", "tuple-parts", "entries", "induction-variables", "privatise"),
+        *("contractions", "linear-recurrences", "counters"),
     ),
     runs=False,
 )

@@ -13,9 +13,10 @@ from ppl.errors import Rejection
 from ppl.floats import Floats
 from ppl.kernel.emit.runtime import DrawsRejected
 from ppl.optimise.own_likelihood import OwnLikelihood
-from ppl.optimise.solver_functions import Each, Placed, ProgramField, SolverFunction, leaves
+from ppl.optimise.solver_functions import Each, Placed, ProgramField, leaves
 from ppl.stdlib.laplace import own
 from ppl.stdlib.solvers import initial_value, kronrod, quadrature, roots
+from ppl.stdlib.solvers.field import SolverFunction
 from ppl.stdlib.solvers.runge_kutta import DormandPrince, Radau, Scales
 
 SolverValues = Sequence[Any]

@@ -15,26 +15,12 @@ from autograd.tracer import isbox
 from ppl.arrays import AUTOGRAD, NUMPY, Array, Namespace, combs, inexact, pullback, with_vjps
 from ppl.floats import Floats
 from ppl.records import dataclass
-from ppl.stdlib.solvers.field import DrawNumbers, Rate
+from ppl.stdlib.solvers.field import DrawNumbers, Rate, SolverFunction
 
-AnyFunction = Callable[..., Any]
 Pull = Callable[[Floats], list[Any]]
 """From the adjoint of f at some points those of y there and of the leaves that are wanted."""
 Placed = Callable[[Any, Any], tuple[Any, ...]]
 """t and y as the first arguments of a function: some take no t."""
-
-
-@dataclass(frozen=True)
-class SolverFunction:
-    """One function of the program: for plain numbers, for many points, and for many on a tape.
-
-    `varies` says which arguments of the last two have one value for each point.
-    """
-
-    plain: AnyFunction
-    many: AnyFunction
-    traced: AnyFunction
-    varies: tuple[bool, ...]
 
 
 @dataclass(frozen=True)

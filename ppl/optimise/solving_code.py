@@ -6,8 +6,8 @@ from typing import Any
 from ppl.arrays import AUTOGRAD, NUMPY
 from ppl.kernel.emit.load import Code, Module, load
 from ppl.late import LateModule
-from ppl.optimise.solver_functions import SolverFunction
 from ppl.records import dataclass
+from ppl.stdlib.solvers.field import SolverFunction
 
 SOLVERS = LateModule("ppl.optimise.solve")
 

@@ -10,11 +10,11 @@ from ppl.optimise.forms import VALUES
 HEADER = """
 functions {{ real noisy(real a) {{ return a * exp(a); }}
   real add_lp(real a) {{ target += a; return a; }} }}
-data {{ int N; vector[N] x; }}
+data {{ int N; vector[N] x; array[N] int g; }}
 parameters {{ real a; real b; vector[N] c; }}
 model {{ {body} }}
 """
-DATA = {"N": 3, "x": [0.3, -1.2, 0.5]}
+DATA = {"N": 3, "x": [0.3, -1.2, 0.5], "g": [2, 1, 2]}
 U = [0.4, -0.7, 0.1, 0.9, -0.2]
 
 BODIES = {
@@ -32,6 +32,7 @@ BODIES = {
         "vector[N] q = a * x; for (n in 1:N) if (q[n] > 0) q[n] += b; target += sum(q);",
         1,
     ),
+    "entries that a loop picks": ("for (n in 1:N) target += exp(c[g[n]]) * x[n] - c[g[n]] ^ 2;", 1),
     "once in each branch": ("if (a > 0) target += exp(b); else target += -exp(b);", 0),
     "where it may not be evaluated": ("target += a > 0 ? exp(b) : tanh(exp(b));", 0),
     "of a variable that changes": ("real q = a; target += exp(q); q = b; target += exp(q);", 0),
@@ -48,4 +49,13 @@ def test_an_expression_is_shared(body: str, shared: int) -> None:
     program = VALUES.of(lowered(text))
     made = [n for n in walk(program.model) if isinstance(n, ir.Assign) and n.name.startswith("shared")]
     assert len(made) == shared
+    assert_same(posterior(text, DATA), reference(text, DATA), U)
+
+
+def test_what_a_function_computes_twice_is_shared_in_it() -> None:
+    text = HEADER.format(body="target += twice(a, b);").replace(
+        "functions {", "functions { real twice(real a, real b) { return exp(a * b) * cos(exp(a * b)); }"
+    )
+    (f,) = (f for f in VALUES.of(lowered(text)).functions if f.name.startswith("twice"))
+    assert [n.name for n in walk(f.body) if isinstance(n, ir.Assign)] == ["shared_1__"]
     assert_same(posterior(text, DATA), reference(text, DATA), U)

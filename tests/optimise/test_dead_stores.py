@@ -30,6 +30,9 @@ SET_WHOLE = {
     "in the step of a recurrence": """vector[N] y = x; for (n in 2:N) {
         vector[2] mu; for (i in 1:2) mu[i] = y[n - 1] * i; y[n] = a * sum(mu) + 1; } target += y;""",
     "never read": "vector[N] mu;",
+    "a number": "real m; m = a; target += m;",
+    "a vector": "vector[3] w; target += a; w = a * v; target += sum(w);",
+    "in each step of a recurrence": "for (n in 2:N) { real m; m = a * x[n]; target += m * a; }",
 }
 LEFT = {
     "no bound": filled("M"),
@@ -44,6 +47,7 @@ LEFT = {
     "a local that changes": f"int k = 2; k -= 3; {filled('k')}",
     "read before": "vector[3] mu; target += mu[1]; for (n in 1:3) mu[n] = a * n; target += sum(mu);",
     "read by what sets it": "vector[3] mu; mu = mu + v; target += sum(mu);",
+    "a number that only one branch sets": "real mu; if (a > 0) mu = a; else mu = 1; target += mu;",
     "set in part": "vector[3] mu; mu[1] = a; target += mu[1];",
 }
 

@@ -22,16 +22,18 @@ from ppl.kernel.ir.walk import (
 from ppl.records import dataclass, field
 from ppl.types import INT, is_tuple
 
-PLAIN = (ir.Assign, ir.Update, ir.Scatter, ir.Increment)
+PLAIN = (ir.Assign, ir.Update, ir.Scatter, ir.Increment, ir.Return)
 """Statements whose expressions are all evaluated."""
+Shareable = ir.Apply | ir.Gather
 
 
 def eliminate_common_subexpressions(p: ir.Program) -> ir.Program:
-    """An expression that occurs more than once in the log joint is computed once.
+    """An expression that occurs more than once in the log joint, or a function, is computed once.
 
     It runs after data-only work has been hoisted.
     """
-    return p.with_density(Sharing(changing_names(p.log_density)).block)
+    shared = p.with_density(Sharing(changing_names(p.log_density)).block)
+    return shared.with_functions(lambda body: Sharing(changing_names(body)).block(body))
 
 
 @dataclass
@@ -57,7 +59,7 @@ class Sharing:
         before: list[ir.Stmt] = []
 
         def put(node: Any, uses: int = 1) -> Any:
-            if isinstance(node, ir.Apply) and seen[node] > uses and self.may_share(node):
+            if isinstance(node, Shareable) and seen[node] > uses and self.may_share(node):
                 if node not in known:
                     value = with_sure_parts(node, partial(put, uses=seen[node]))
                     known[node] = ir.Var(self.fresh("shared"), node.type)
@@ -70,9 +72,11 @@ class Sharing:
 
     def candidates(self, s: ir.Stmt) -> Iterator[ir.Expr]:
         """The expressions in a statement that are sure to be evaluated and may be shared."""
-        return (e for e in surely(s) if isinstance(e, ir.Apply) and self.may_share(e))
+        return (e for e in surely(s) if isinstance(e, Shareable) and self.may_share(e))
 
-    def may_share(self, e: ir.Apply) -> bool:
-        plain = not (e.callee.implicit or e.callee.reduce or e.type == INT or is_tuple(e.type))
+    def may_share(self, e: Shareable) -> bool:
+        plain = not (e.type == INT or is_tuple(e.type))
+        if isinstance(e, ir.Apply):
+            plain &= not (e.callee.implicit or e.callee.reduce)
         varies = ir.CallUser | ir.Solve | ir.TargetSoFar
         return plain and not used_names(e) & self.changing and not any(isinstance(n, varies) for n in walk(e))

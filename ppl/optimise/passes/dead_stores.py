@@ -20,7 +20,7 @@ from ppl.kernel.ir.walk import (
 )
 from ppl.stdlib import batching
 from ppl.stdlib.functions.fills import TRANSPARENT
-from ppl.types import INT, OverAxes
+from ppl.types import INT, OverAxes, entry, rank
 
 
 def eliminate_dead_code(p: ir.Program) -> ir.Program:
@@ -89,7 +89,7 @@ def is_size(e: ir.Expr, sizes: frozenset[str]) -> bool:
         case ir.Var(name=name):
             return name in sizes
         case ir.Apply(callee=callee, type=t):
-            return t == INT and (callee.impl in TRANSPARENT or callee.impl is batching.batch_size)
+            return t == INT and (callee.impl in (*TRANSPARENT, batching.batch_size, batching.trips))
         case _:
             return False
 
@@ -98,11 +98,17 @@ def without_dead_stores(
     body: Sequence[ir.Stmt], sizes: frozenset[str], outputs: frozenset[str] = frozenset()
 ) -> ir.Stmts:
     live: list[ir.Stmt] = []
-    inside = partial(without_dead_stores, sizes=sizes)
-    for k, s in enumerate(body):
+    left, inside = list(body), partial(without_dead_stores, sizes=sizes)
+    for k, s in enumerate(left):
         match s:
-            case ir.Declare(name=name) if is_dead(s, body[k + 1 :], sizes, name in outputs):
-                continue
+            case ir.Declare(name=name) if is_allocated(s, sizes):
+                first = next((j for j in range(k + 1, len(left)) if mentions(left[j], name)), None)
+                if first is None and name not in outputs:
+                    continue
+                if first is not None and (whole := declared_by(left[first], s)):
+                    left[first] = whole
+                    continue
+                live.append(s)
             case ir.Scan(step=step, batch=batch):
                 live.append(replace(s, step=inside(step), batch=inside(batch)))
             case _:
@@ -110,13 +116,22 @@ def without_dead_stores(
     return tuple(live)
 
 
-def is_dead(s: ir.Declare, following: Sequence[ir.Stmt], sizes: frozenset[str], output: bool) -> bool:
-    """Whether the variable is set whole before anything else is done with it, or nothing is."""
-    if not isinstance(s.shape, tuple) or not all(is_size(size, sizes) for size in s.shape):
-        return False
-    match next((after for after in following if mentions(after, s.name)), None):
-        case None:
-            return not output
-        case ir.Assign(name=name, value=value, declares=True, shape=shape) if name == s.name:
-            return s.name not in used_names((value, shape))
-    return False
+def is_allocated(s: ir.Declare, sizes: frozenset[str]) -> bool:
+    """Whether a declaration cannot fail: no size is negative."""
+    return isinstance(s.shape, tuple) and all(is_size(size, sizes) for size in s.shape)
+
+
+def declared_by(s: ir.Stmt, declared: ir.Declare) -> ir.Stmt | None:
+    """A statement that sets a variable whole and does not read it, as its declaration; None of others."""
+    name = declared.name
+    match s:
+        case ir.Assign(value=value, declares=declares, shape=shape) if s.name == name:
+            if name in used_names((value, shape)):
+                return None
+            return s if declares else replace(s, declares=True, shape=own_sizes(declared))
+    return None
+
+
+def own_sizes(s: ir.Declare) -> tuple[ir.Expr, ...]:
+    """The sizes that a value must have, those of its axes included; none of a number."""
+    return s.shape if rank(entry(s.type)) and isinstance(s.shape, tuple) else ()

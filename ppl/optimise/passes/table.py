@@ -51,6 +51,7 @@ PASSES: Mapping[str, Pass] = {
         Pass("pack", "packs.pack"),
         Pass("inline", "inline.inline_calls"),
         Pass("tuple-parts", "tuple_parts.tuple_parts"),
+        Pass("entries", "entries.entries"),
         Pass("induction-variables", "induction_variables.replace_induction_variables"),
         Pass("privatise", "privatise.privatise"),
         Pass("contractions", "contractions.contract"),

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl.floats import Floats
+from ppl.records import dataclass
 
 DrawNumbers = NDArray[np.intp]
 Rate = Callable[[Floats, Floats], Floats]
@@ -38,3 +39,16 @@ class Linearised(Protocol):
     def pull(self, weights: Floats) -> list[Any]:
         """The adjoint of each argument that f has beside t and y, when `weights` (m, n) are those of f."""
         ...
+
+
+@dataclass(frozen=True)
+class SolverFunction:
+    """One function of the program: for plain numbers, for many points, and for many on a tape.
+
+    `varies` says which arguments of the last two have one value for each point.
+    """
+
+    plain: Callable[..., Any]
+    many: Callable[..., Any]
+    traced: Callable[..., Any]
+    varies: tuple[bool, ...]
