@@ -6,7 +6,7 @@ Hoffman, Sountsov, Riou-Durand, Vehtari and Gelman 2024, "Nested R-hat", Bayesia
 """
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,11 @@ SIZES = np.array([1.0, SQUARE_SDS, TAIL_SDS, TAIL_SDS])[:, None]
 """The units, in sds, of a coordinate, its square and its tails."""
 MOST_RANKED = 4096
 """Positions that the ends of a coordinate's tails are taken from, about."""
+SLOWEST = 10
+"""Coordinates that mix slowest, which share half of the chance of a false drift: what others depend on is
+among them, and creeps out along a tail for long without a change from stage to stage that would be clear in
+any of hundreds.
+"""
 NUMBERS_COMPARED = 2**22
 """Numbers of a comparison in memory."""
 
@@ -106,7 +111,12 @@ def compare(before: MoveStage, after: MoveStage) -> Mixing:
     mode, first = np.concatenate([before.mode, after.mode]), len(before.u)
     both = (within_modes(each, mode) for each in some_columns(before.u, after.u))
     parts = [_compared(each, first, looks) for each in both]
-    drift, apart, effective, errors = (np.concatenate(each) for each in zip(*parts, strict=True))
+    change, variance, apart, effective, errors = (
+        np.concatenate(each, axis=-1) for each in zip(*parts, strict=True)
+    )
+    slowest = effective <= np.sort(effective)[min(SLOWEST, dim) - 1]
+    looks_at_each = np.where(slowest, 2 * 4 * min(SLOWEST, dim), 2 * looks) if dim > SLOWEST else looks
+    drift = (SIZES * beyond_noise(change, variance, standard_errors_by_chance(looks_at_each))).max(axis=0)
     drift_of_log_p = _drift_of_log_p(before.log_p, after.log_p, standard_errors_by_chance(looks))
     return Mixing(drift, apart, effective, drift_of_log_p, errors)
 
@@ -161,13 +171,15 @@ def within_modes(u: Floats, mode: NDArray[np.intp]) -> Floats:
     return off
 
 
-def standard_errors_by_chance(looks: int) -> float:
+def standard_errors_by_chance(looks: Any) -> Any:
     """How many standard errors the largest of so many differences may be by chance (Bonferroni)."""
-    return float(-special.ndtri(FALSE_DRIFTS / (2 * looks)))
+    return -special.ndtri(FALSE_DRIFTS / (2 * looks))
 
 
-def _compared(both: Floats, first: int, looks: int) -> tuple[Floats, Floats, Floats, Floats]:
-    """Drift, apart, effective sizes, errors of sds of some coordinates; the first moves are earlier."""
+def _compared(both: Floats, first: int, looks: int) -> tuple[Floats, Floats, Floats, Floats, Floats]:
+    """Changes of the statistics of some coordinates and their variances, (4, coordinates), apart, effective
+    sizes and errors of sds, (coordinates,); the first moves are earlier.
+    """
     before, after, most = both[:first], both[first:], standard_errors_by_chance(looks)
     centre, sds = both.mean(axis=(0, 1)), both.std(axis=(0, 1))
     sds = np.where(sds > 0, sds, 1.0)
@@ -186,14 +198,14 @@ def _compared(both: Floats, first: int, looks: int) -> tuple[Floats, Floats, Flo
     share = len(after) / len(both)
     all_of = (1 - share) * one + share * two
     change = two - one
-    drift = beyond_noise(change.mean(axis=1), change.var(axis=1) / change.shape[1], most)
     halves = all_of[:, ::2], all_of[:, 1::2]
     noise = sum(half.var(axis=1) / half.shape[1] for half in halves)
     apart = beyond_noise(halves[0].mean(axis=1) - halves[1].mean(axis=1), noise, most)
     effective = effective_sizes(all_of[[0, 2, 3]], both, low, high).min(axis=0)
     left = left_behind(both, lowest, highest, effective, looks * both.shape[1])
     errors = all_of[1].std(axis=0, ddof=1) / (2 * np.sqrt(both.shape[1]))  # the mean square is one
-    return (SIZES * drift).max(axis=0), np.maximum((SIZES * apart).max(axis=0), left), effective, errors
+    apart = np.maximum((SIZES * apart).max(axis=0), left)
+    return change.mean(axis=1), change.var(axis=1) / change.shape[1], apart, effective, errors
 
 
 def left_behind(both: Floats, lowest: Floats, highest: Floats, effective: Floats, looks: int) -> Floats:
@@ -207,7 +219,7 @@ def left_behind(both: Floats, lowest: Floats, highest: Floats, effective: Floats
     return np.asarray(TAIL_SDS * always.mean(axis=0))
 
 
-def beyond_noise(difference: Floats, variance: Floats, most: float) -> Floats:
+def beyond_noise(difference: Floats, variance: Floats, most: Any) -> Floats:
     """By how much differences are larger than so many of their standard errors."""
     return np.maximum(0.0, np.abs(difference) - most * np.sqrt(variance))
 

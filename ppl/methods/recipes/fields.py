@@ -226,13 +226,14 @@ def field_fit(
     ends: Iterable[Marginal | None] = list(climbs(marginals)) if once_more else climbs(marginals)
     nearest = ((k, newton(near)) for k, near in enumerate(ends) if near)
     at, first = next(((k, peak) for k, peak in nearest if peak), (0, None))
+    quadrature = partial(fit_by_quadrature, target, marginals, context)
     if first is None or is_off(first.marginal):
-        return fit_by_quadrature(target, marginals, context)
+        return quadrature()
     top = highest(first, ends)
     if once_more and is_alone(top, ends):
         top = highest(first, [*ends, *climbs(beginning(inner, more()))])
     if top is None:
-        raise Refused(SEVERAL_MODES)
+        return quadrature(SEVERAL_MODES)  # Laplace's approximation may have more than there are
     begun = marginals[at] if top is first else top.marginal  # more draws climb to the same mode from there
     start = inner.points(begun.centre[None], begun.latent[None])[0]
     tell(1)
@@ -240,7 +241,7 @@ def field_fit(
     mixture = mixture_over(peak, rng) or one_over(peak.gaussian)  # draws say where Laplace is wrong
     peak = interpolated_again(peak, mixture.draws(OUTER.draws, rng))
     if has_other_modes(peak.marginal, mixture.undefended.draws(BESIDE.outer_points, rng), rng):
-        raise Refused(SEVERAL_LATENT_MODES)
+        return quadrature(SEVERAL_LATENT_MODES)
     tell(2)
     own = given(peak.marginal, mixture, rng)
     dear = chains_do and own.gradients(PROPOSALS) > MOST_DRAWN_BESIDE_CHAINS
@@ -264,7 +265,7 @@ def field_fit(
         if not (fit.uneven or fit.doubtful):
             return fit
     try:
-        return fit_by_quadrature(target, marginals, context)
+        return quadrature()
     except Refused:
         if fit is None:
             raise
@@ -291,15 +292,19 @@ def are_dear(inner: Fields, u: Floats, rng: np.random.Generator) -> bool:
     return own.gradients(PROPOSALS) > MOST_DRAWN_OF_MANY
 
 
-def fit_by_quadrature(target: Target, marginals: list[Marginal], context: Context) -> WeightedFit:
-    """Draws where Laplace's approximation is poor, or has no mode; Refused as `nested.by_field` is."""
+def fit_by_quadrature(
+    target: Target, marginals: list[Marginal], context: Context, why: str = NO_MODE
+) -> WeightedFit:
+    """Draws where Laplace's approximation is poor, or will not do for a reason; Refused as `nested.by_field`
+    is, for that reason where no quadrature is to be had.
+    """
     structure, rng = marginals[0].inner.structure, context.streams.nested
     if not goes_by_quadrature(structure):
-        raise Refused(NO_MODE)
+        raise Refused(why)
     first, *others = map(by_quadrature, marginals[:STARTS_BY_QUADRATURE])
     peak = newton(first)
     if peak is None:
-        raise Refused(NO_MODE)
+        raise Refused(why)
     top = highest(peak, others)
     if top is None:
         raise Refused(SEVERAL_MODES)

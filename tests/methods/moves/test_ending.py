@@ -109,6 +109,29 @@ def test_a_chain_that_never_leaves_the_end_of_a_tail_is_seen():
     assert found.apart.max() == 0
 
 
+def test_a_drift_is_clearer_where_chains_mix_slowly():
+    """By 4.1 standard errors, in one of 250 coordinates: it is what others depend on that mixes slowest."""
+    u = ar1(0.2, 24, 128, 250, 3)
+    u[..., 7] = ar1(0.8, 24, 128, 1, 4)[..., 0]
+    for column, drifts in ((7, True), (8, False)):
+        changed = u.copy()
+        change = u[12:, :, column].mean(axis=0) - u[:12, :, column].mean(axis=0)
+        changed[12:, :, column] += 4.1 * change.std() / np.sqrt(128) - change.mean()
+        found = compare(stage_of(changed[:12]), stage_of(changed[12:]))
+        assert (found.drift[column] > 0) == drifts == (found.largest_drift > 0)
+
+
+def test_false_drifts_are_few():
+    seen = [compare(stage_of(u[:8]), stage_of(u[8:])).largest_drift > 0 for u in map(alike, range(200))]
+    assert sum(seen) <= 8
+
+
+def alike(seed):
+    u = ar1(0.3, 16, 128, 30, seed)
+    u[..., :10] = ar1(0.8, 16, 128, 10, 1000 + seed)
+    return u
+
+
 def test_sds_that_hang_on_one_chain_have_large_errors():
     """Of independent draws of a normal: one over the root of twice their number; AR(1) is worth fewer."""
     u = ar1(0.6, 33, 128, 2, 3)

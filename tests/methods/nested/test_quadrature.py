@@ -1,5 +1,7 @@
 """Latent coordinates of which no two meet, by quadrature: exact whatever their shapes."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from scipy import special, stats
@@ -21,7 +23,7 @@ from ppl.methods.nested.quadrature import (
 )
 from ppl.methods.nested.sparse import Field
 from ppl.methods.nested.structure import structure_of
-from ppl.methods.recipes import fit
+from ppl.methods.recipes import fields, fit
 from ppl.methods.run.settings import Settings
 from ppl.records import dataclass, replace
 
@@ -221,19 +223,17 @@ def test_animals_whose_slopes_vanish_at_the_start_are_alone_all_the_same():
     assert structure_of(TARGET, u, rng()).bandwidth == 0
 
 
-def test_fields_of_which_coordinates_are_alone_are_drawn_where_laplaces_marginal_has_no_mode():
-    """Its posterior by quadrature on a grid over both outer coordinates."""
+@cache
+def on_grid():
+    """Both outer coordinates, and their log densities by quadrature."""
     t, c = np.meshgrid(np.linspace(-0.5, 1.6, 22), np.linspace(-3.5, 0.5, 25), indexing="ij")
-    log_p = np.vectorize(TARGET.log_marginal)(t, c)
+    return t, c, np.vectorize(TARGET.log_marginal)(t, c)
+
+
+def assert_drawn(result):
+    t, c, log_p = on_grid()
     weights = np.exp(log_p - log_p.max()) / np.exp(log_p - log_p.max()).sum()
     evidence = log_p.max() + np.log(np.exp(log_p - log_p.max()).sum() * (2.1 / 21) * (4 / 24))
-    marginal = by_quadrature(marginal_at(TARGET, (0.0, 0.0)))
-    peak = newton(marginal)
-    assert isinstance(peak.marginal.inner, OneByOne)
-    assert peak.marginal.log_density(peak.marginal.centre) == pytest.approx(log_p.max(), abs=0.3)
-    (near,) = climbs([marginal_at(TARGET, (0.0, 0.0))])
-    assert near is None or newton(near) is None or is_off(newton(near).marginal)
-    result = fit(TARGET, Settings(seed=3))
     assert result.verdict.made is DrawSource.NESTED and result.verdict.level == "good"
     assert result.final_elbo == pytest.approx(evidence, abs=5 * result.final_elbo_se + 0.02)
     for column, values in enumerate((t, c)):
@@ -241,3 +241,28 @@ def test_fields_of_which_coordinates_are_alone_are_drawn_where_laplaces_marginal
         sd = np.sqrt((weights * (values - mean) ** 2).sum())
         assert result.draws_u[:, column].mean() == pytest.approx(mean, abs=0.15 * sd)
         assert result.draws_u[:, column].std() == pytest.approx(sd, rel=0.1)
+
+
+def test_fields_of_which_coordinates_are_alone_are_drawn_where_laplaces_marginal_has_no_mode():
+    peak = newton(by_quadrature(marginal_at(TARGET, (0.0, 0.0))))
+    assert isinstance(peak.marginal.inner, OneByOne)
+    assert peak.marginal.log_density(peak.marginal.centre) == pytest.approx(on_grid()[2].max(), abs=0.3)
+    (near,) = climbs([marginal_at(TARGET, (0.0, 0.0))])
+    assert near is None or newton(near) is None or is_off(newton(near).marginal)
+    assert_drawn(fit(TARGET, Settings(seed=3)))
+
+
+@pytest.mark.parametrize("modes", [("highest", None), ("has_other_modes", True)], ids=lambda modes: modes[0])
+def test_modes_of_laplaces_approximation_are_none_of_the_posterior(modes, monkeypatch):
+    """Mixtures of animals that are there and are not had several by it, and one by quadrature."""
+    name, answer = modes
+    asked = [answer]
+    right = getattr(fields, name)
+    monkeypatch.setattr(fields, "is_off", lambda marginal: False)
+    monkeypatch.setattr(fields, name, lambda *args: asked.pop() if asked else right(*args))
+    marginal = marginal_at(TARGET, (0.5, -1.0))
+    peak = Peak(marginal, Gaussian(marginal.centre, 0.1 * np.eye(2)))
+    monkeypatch.setattr(fields, "climbs", lambda marginals: [marginal])
+    monkeypatch.setattr(fields, "newton", lambda near: peak if near is marginal else newton(near))
+    assert_drawn(fit(TARGET, Settings(seed=3)))
+    assert not asked
