@@ -51,6 +51,41 @@ def test_beta_slopes_in_the_shapes(a, b, x, in_a, in_b):
     assert slope(lambda t: upper(AUTOGRAD, a, t, x, 1.0 - x), b) == pytest.approx(-in_b, rel=1e-10)
 
 
+LARGE = [  # a, b and y = 1 - x; log I and its slopes, of the integral along -log x
+    (5e7, 0.5, 2e-8, -1.8496055165306672, -2.6389675382425842e-8, 2.4783167702975195),
+    (5e8, 0.5, 3e-8, -16.957318382460765, -3.0942341186945489e-8, 4.7325666761252984),
+    (1e12, 3.0, 4e-12, -1.4350506425458479, -2.4615384615467929e-12, 0.74861353755314854),
+    (2e7, 0.5, 1e-3, -20015.530805369552, -0.001000525332334627, 11.867047524813081),
+    (1e9, 20.0, 0.3, -356674612.41204871, -0.35667492493873261, 16.548769062211659),
+]
+
+
+@pytest.mark.parametrize(("a", "b", "y", "log_i", "in_a", "in_b"), LARGE)
+def test_a_beta_with_one_large_shape(a, b, y, log_i, in_a, in_b):
+    """Of a Student's t with millions of degrees of freedom, for which the fraction took seconds."""
+    log_lower, log_upper = incomplete_beta.log_lower, incomplete_beta.log_upper
+    assert log_lower(NUMPY, a, b, 1.0 - y, y) == pytest.approx(log_i, rel=1e-10)
+    assert slope(lambda t: log_lower(AUTOGRAD, t, b, 1.0 - y, y), a) == pytest.approx(in_a, rel=1e-8)
+    assert slope(lambda t: log_lower(AUTOGRAD, a, t, 1.0 - y, y), b) == pytest.approx(in_b, rel=1e-10)
+    assert slope(lambda t: log_upper(AUTOGRAD, b, t, y, 1.0 - y), a) == pytest.approx(in_a, rel=1e-8)
+    of_rest = -in_b / np.expm1(-log_i)
+    assert slope(lambda t: log_lower(AUTOGRAD, t, a, y, 1.0 - y), b) == pytest.approx(of_rest, rel=1e-10)
+
+
+@pytest.mark.parametrize("shape", [1e7, 1e12, 1e100, 1e180])
+def test_no_fraction_goes_on_without_an_end(shape, monkeypatch):
+    """Where it underflows, and of elements beside those that are far out."""
+    monkeypatch.setattr(incomplete_beta, "MOST_FRACTION_TERMS", 1000)
+    monkeypatch.setattr(incomplete_gamma, "MOST_FRACTION_TERMS", 1000)
+    a, y = np.array([2.0, shape, shape, shape]), np.array([0.3, 1e-9, 0.01, 0.9])
+    slopes = incomplete_beta.slope(NUMPY, a, np.full(4, 0.5), 1.0 - y, y, 0)
+    expected = incomplete_beta.slope(NUMPY, 2.0, 0.5, 0.7, 0.3, 0)
+    assert slopes[0] == pytest.approx(expected) and (slopes[2:] < -0.01).all()
+    assert incomplete_gamma.slope(NUMPY, 0.5, shape, False) == pytest.approx(
+        np.log(shape) + 1.96351, rel=1e-4
+    )
+
+
 @pytest.mark.parametrize("shape", [0.3, 2.0, 40.0, 1e9])
 def test_a_beta_shape_of_1_has_powers(shape):
     """I(a, 1, x) = x^a and I(1, b, x) = 1 - y^b, DLMF 8.17.7 and 8.17.8; a fraction of 1e9 took seconds."""

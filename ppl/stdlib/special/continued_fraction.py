@@ -36,10 +36,10 @@ def _lentz(
     f, slope, c, dc, d, dd = state
     a, da, b, db = term(m)
     d_next = 1.0 / (b + a * d)
-    dd = -(d_next**2) * (db + da * d + a * dd)
+    back = -d_next * (db + da * d + a * dd)  # dd / d, of which dd may underflow
     dc = db + (da - a * dc / c) / c
-    c, d = b + a / c, d_next
-    ahead, back = dc / c, dd / d
+    c, d, dd = b + a / c, d_next, back * d_next
+    ahead = dc / c
     step = ahead + back
     f, slope = f * (c * d), slope + step
     scale = xp.np.abs(slope) + xp.np.abs(ahead) + xp.np.abs(back)

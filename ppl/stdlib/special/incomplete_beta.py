@@ -17,12 +17,19 @@ import numpy as np
 
 from ppl.arrays import NUMPY, Array, Namespace, no_derivative, with_partials, with_vjps
 from ppl.late import special
+from ppl.stdlib.special import incomplete_gamma
 from ppl.stdlib.special.continued_fraction import MOST_FRACTION_TERMS, FractionTerm, evaluate
 from ppl.stdlib.special.log_add import log_probability
 from ppl.stdlib.special.log_gamma_ratio import log_beta
 
 LEAST_BETA_SHARE = 1e-290
 """Below this SciPy's values lose digits, then underflow."""
+GAMMA_ERROR = 1e-14
+"""The cube of the smaller shape, 1 at least, over the square of the larger one, below which I is an incomplete
+gamma function: about its relative error.
+"""
+GAMMA_NEAR = 1e-6
+"""How far the log of x may be from 0 where the factor beside that is still one."""
 
 
 def _odd(xp: Namespace, a: Array, b: Array, x: Array, m: int) -> FractionTerm:
@@ -76,6 +83,43 @@ def _doubles(*args: Any) -> Any:
 def _log_tail(a: Any, b: Any, x: Any, y: Any) -> tuple[Any, Any]:
     """log I and its derivatives in (a, b), for a, b > 0 and 0 < x < 1."""
     a, b, x, y = _doubles(a, b, x, y)
+    small, large = np.minimum(a, b), np.maximum(a, b)
+    by_gamma = np.maximum(small, 1.0) ** 1.5 < np.sqrt(GAMMA_ERROR) * large
+    value, slopes = np.empty(a.shape), np.empty((2, *a.shape))
+    for where, method in ((by_gamma, _as_gamma), (~by_gamma, _by_fraction)):
+        if np.any(where):
+            value[where], slopes[:, where] = method(a[where], b[where], x[where], y[where])
+    return value[()], slopes
+
+
+def _as_gamma(a: Any, b: Any, x: Any, y: Any) -> tuple[Any, Any]:
+    """The same where a shape is so large that the fraction would take its root as terms, or never settle.
+
+    For a large a it is Q(b, w) with w = (a + (b - 1) / 2) t and t = -log x, the first term of Didonato and
+    Morris (1992, ACM Trans. Math. Softw. 18:360, section 9), times (2 sinh(t / 2) / t)^(b - 1), which is not
+    one where Q is next to nothing.
+    """
+    first = a >= b
+    small, large = np.minimum(a, b), np.maximum(a, b)
+    near, far = np.where(first, x, y), np.where(first, y, x)
+    decay = -np.where(far < 0.5, np.log1p(-np.minimum(far, 0.5)), np.log(near))
+    w = (large + (small - 1.0) / 2.0) * decay
+    value = np.where(
+        first, incomplete_gamma.log_upper(NUMPY, small, w), incomplete_gamma.log_lower(NUMPY, small, w)
+    )
+    by_w = np.where(first, -1.0, 1.0) * np.exp(incomplete_gamma.log_density(NUMPY, small, w) - value)
+    by_shape = np.where(
+        first, incomplete_gamma.slope(NUMPY, small, w, False), incomplete_gamma.slope(NUMPY, small, w, True)
+    )
+    by_large, by_small = by_w * decay, by_shape + by_w * decay / 2.0
+    away = first & (decay > GAMMA_NEAR)
+    stretch = np.where(away, np.log(np.where(away, far, 1.0) / decay) + decay / 2.0, 0.0)
+    value, by_small = value + (small - 1.0) * stretch, by_small + stretch
+    return value, np.stack([np.where(first, by_large, by_small), np.where(first, by_small, by_large)])
+
+
+def _by_fraction(a: Any, b: Any, x: Any, y: Any) -> tuple[Any, Any]:
+    """The same by the continued fraction."""
     direct, near, slopes = near_tail(NUMPY, a, b, x, y)
     far = np.log(_value(a, b, x, y, where=~direct))
     return np.where(direct, near, far), np.where(direct, slopes, -slopes * np.exp(near - far))
@@ -116,7 +160,9 @@ def _log_value(a: Any, b: Any, x: Any, y: Any) -> Any:
     deep = (p < LEAST_BETA_SHARE) & (x > 0) & (y > 0)
     if not np.any(deep):
         return value
-    return np.where(deep, _log_tail(a, b, np.where(deep, x, 0.5), np.where(deep, y, 0.5))[0], value)
+    value = np.array(value)
+    value[deep] = _log_tail(*(each[deep] for each in _doubles(a, b, x, y)))[0]
+    return value[()]
 
 
 @with_partials(
