@@ -41,6 +41,7 @@ LP, SUM = "vector[N] lp = rep_vector(0.5, N);", "target += dot_product(lp, y);"
 ARRAYS = {
     "read": ("", "target += normal_lpdf(y[start[t]:end[t]] | mu[t], 2);", ""),
     "read by segment": ("", "target += log_sum_exp(segment(w, other[t], 2 + which[t])) * mu[t];", ""),
+    "read by block": ("", "target += sum(block(X, other[t], 2, 2 + which[t], 2) * beta[2:]) * mu[t];", ""),
     "written": (LP, "lp[start[t]:end[t]] = log1p_exp(X[start[t]:end[t]] * beta);", SUM),
     "written and read back": (
         LP,

@@ -201,6 +201,7 @@ SLICES: Mapping[str, Callable[[Sequence[ir.Expr]], tuple[ir.IndexItem, ...]]] = 
     "col": lambda w: (ir.Between(None, None), ir.At(w[0])),
     "head": lambda w: (ir.Between(ir.Const(1, INT), w[0]),),
     "segment": lambda w: (range_of_length(w[0], w[1]),),
+    "block": lambda w: (range_of_length(w[0], w[2]), range_of_length(w[1], w[3])),
     "sub_col": lambda w: (range_of_length(w[0], w[2]), ir.At(w[1])),
     "sub_row": lambda w: (ir.At(w[0]), range_of_length(w[1], w[2])),
 }

@@ -25,8 +25,8 @@ from ppl.stdlib.special.log_gamma_ratio import log_beta
 LEAST_BETA_SHARE = 1e-290
 """Below this SciPy's values lose digits, then underflow."""
 GAMMA_ERROR = 1e-14
-"""The cube of the smaller shape, 1 at least, over the square of the larger one, below which I is an incomplete
-gamma function: about its relative error.
+"""The cube of the smaller shape, 1 at least, over the square of the larger one, below which I is an
+incomplete gamma function: about its relative error.
 """
 GAMMA_NEAR = 1e-6
 """How far the log of x may be from 0 where the factor beside that is still one."""
