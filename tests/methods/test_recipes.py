@@ -5,6 +5,8 @@ from toy_targets import Gaussian, HalfSpace, OneByOne, Quartic, correlated
 
 from ppl.errors import InferenceError
 from ppl.kernel.advi.outcome import Ending
+from ppl.methods import recipes
+from ppl.methods.run.settings import Settings
 
 
 class InterruptedAfter(OneByOne, Quartic):
@@ -93,6 +95,14 @@ def test_interruption_keeps_what_there_is():
     assert fit.outcome.ending is Ending.INTERRUPTED
     assert fit.path.iterations == 248 and len(fit.path.trace) == 2  # one gradient went to the start
     assert fit.draws_u.shape == (1000, 2)
+
+
+def test_after_an_interruption_no_other_modes_are_looked_for():
+    """They took half a minute of a user who had asked to stop."""
+    InterruptedAfter.gradients_left = 40
+    fit = recipes.fit(InterruptedAfter(np.ones(2)), Settings(seed=1))
+    assert fit.outcome.ending is Ending.INTERRUPTED
+    assert InterruptedAfter.gradients_left == 0 and fit.draws_u.shape == (1000, 2)
 
 
 def test_dropped_draws_are_counted_and_said():

@@ -449,7 +449,7 @@ SENTENCES = [
     (
         ended(Ending.INTERRUPTED),
         "poor: the run was interrupted at iteration 3. Run it to the end; "
-        "--resume continues from a checkpoint.",
+        "--resume continues from its checkpoint, if one was written.",
     ),
     (
         {"elbo_se": 31.0},

@@ -156,6 +156,7 @@ def correct(
     goes: bool = False,
     images: Images | None = None,
     journal: Journal = NULL_JOURNAL,
+    searches: bool = True,
 ) -> Corrected | Elsewhere:
     """`settings.draws` draws from weighted draws of q, or from chains that begin there.
 
@@ -163,10 +164,11 @@ def correct(
     where there is mass that q does not reach. Where chains fail, or a gradient costs too much for them, the
     weights do what they can. If q `goes` where the mass is, and another mode has it, no draws are made but of
     that. Where the posterior has `images`, draws are in that of q. Chains are kept in the journal as they go.
+    If it does not search, no other modes are looked for.
     """
     if images is not None:
         one, weighted = OneImage(target, images), in_image(proposals, images)
-        corrected = correct(one, settings, q, weighted, rng, listen, goes, None, journal)
+        corrected = correct(one, settings, q, weighted, rng, listen, goes, None, journal, searches)
         if isinstance(corrected, Elsewhere):
             return corrected
         if corrected.made is DrawSource.OF_Q:
@@ -181,7 +183,8 @@ def correct(
     missed = MissedRegions()
     may_resample = settings.corrects and settings.resample is None and weights.reliable
     try:
-        searches = settings.corrects and is_affordable(target) and not has_known_mass(target, q, proposals)
+        searches = searches and settings.corrects and is_affordable(target)
+        searches = searches and not has_known_mass(target, q, proposals)
         if searches and target.dim <= MOST_DENSE:
             listen(Progress(Phase.OTHER_MODES, 0, 1))
             missed = missed_by(scaled, rng)

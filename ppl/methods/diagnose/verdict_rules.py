@@ -108,7 +108,11 @@ BOUNDED = (
     "others."
 )
 ALL_DATA = "Fit all data anew."
-ONWARD = ("Run it to the end; ", Advice("resume", True), " continues from a checkpoint.")
+ONWARD = (
+    "Run it to the end; ",
+    Advice("resume", True),
+    " continues from its checkpoint, if one was written.",
+)
 QUANTILES = "Report quantiles, or give it a prior with lighter tails."
 IDENTIFY = "If you need these means, order the parameters or fix a sign."
 FIX_A_SIGN = "If you need those means, declare one entry with <lower=0>."

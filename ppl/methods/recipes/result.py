@@ -193,11 +193,11 @@ def result_of(target: Target, family: Family, params: Floats, path: Path, contex
         proposals, dropped = weighted(target, family, params, few, rng)
     elbo = elbo_of(proposals.log_p - proposals.log_q, 0.0, dropped)
     # Who stopped the run by hand does not want to wait for better draws.
-    effective = replace(settings, move=False) if path.outcome.ending is Ending.INTERRUPTED else settings
+    goes_on, goes = path.outcome.ending is not Ending.INTERRUPTED, ELSEWHERE not in path.notes
+    effective = settings if goes_on else replace(settings, move=False)
     q = gaussian_of(family, params)
-    images = images_of(target, q, context.streams.images) if q and settings.corrects else None
-    goes = ELSEWHERE not in path.notes
-    corrected = correct(target, effective, q, proposals, rng, listen, goes, images, context.journal)
+    images = images_of(target, q, context.streams.images) if q and settings.corrects and goes_on else None
+    corrected = correct(target, effective, q, proposals, rng, listen, goes, images, context.journal, goes_on)
     if isinstance(corrected, Elsewhere):
         full, path = FullRank(target.dim), replace(path, notes=[*path.notes, ELSEWHERE])
         there = full.of(corrected.mean, np.linalg.cholesky(corrected.covariance))

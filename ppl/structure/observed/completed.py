@@ -12,7 +12,7 @@ from ppl.kernel.language.calls import outcome_of
 from ppl.kernel.language.facts import Facts
 from ppl.kernel.language.walk import walk
 from ppl.programs.fresh_names import FreshNames
-from ppl.programs.rewriting import Stmts, code, copied, indexed, integer, loops, mentions, variable
+from ppl.programs.rewriting import Stmts, code, copied, indexed, integer, loops, mentions, text_of, variable
 from ppl.records import dataclass, replace
 from ppl.source import Span
 from ppl.structure.definitions import Exprs
@@ -198,10 +198,22 @@ def refuse_unmodelled(p: ast.Program, missing: Collection[str]) -> None:
     outcomes = [*filter(None, map(outcome_of, walk((*p.transformed_parameters, *p.model))))]
     for d in p.data:
         if d.name in missing and not mentions(outcomes, {d.name}):
-            likely = "bernoulli(theta)" if is_discrete(d) else "normal(mu, sigma)"
             raise incomplete(
                 f"no statement models `{d.name}`",
                 d.span,
-                f"Add `{d.name} ~ {likely};` to the model, or another distribution of its values, and "
+                f"Add `{d.name} ~ {usual_distribution(d)};` to the model, or another distribution of its values, and "
                 "declare the parameters of that distribution.",
             )
+
+
+def usual_distribution(d: ast.Declaration) -> str:
+    """The distribution that data so declared most often have."""
+    limits = {word: text_of(limit) for word, limit in ast.limits(d.type).items()}
+    match is_discrete(d), limits.get("lower"), limits.get("upper"):
+        case True, "0", "1":
+            return "bernoulli(theta)"
+        case True, "1", str():
+            return "categorical(p)"
+        case True, _, _:
+            return "poisson(lambda)"
+    return "normal(mu, sigma)"

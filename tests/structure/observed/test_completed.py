@@ -249,6 +249,17 @@ REFUSED = [
         "data { vector[2] y; } parameters { real m; } model { m ~ normal(sum(y), 1); }",
         "no statement models `y`",
     ),
+    *(
+        (
+            f"data {{ array[2] int<{bounds}> y; }} parameters {{ real m; }} model {{ m ~ normal(y[1], 1); }}",
+            f"Add `y ~ {usual}",
+        )
+        for bounds, usual in (
+            ("lower=0, upper=1", "bernoulli"),
+            ("lower=1, upper=4", "categorical"),
+            ("lower=0, upper=9", "poisson"),
+        )
+    ),
     ("data { simplex[2] y; } parameters { real m; } model { y ~ dirichlet([m, m]'); }", "`y` is a simplex"),
     (
         "data { array[2] int y; } parameters { real m; } model { y ~ poisson(m); }",
@@ -268,8 +279,9 @@ REFUSED = [
 
 @pytest.mark.parametrize(("program", "why"), REFUSED)
 def test_what_cannot_be_modelled_is_refused(program, why):
-    with pytest.raises(ModelError, match=why) as error:
+    with pytest.raises(ModelError) as error:
         given(program, y=[None, 1])
+    assert why in str(error.value)
     assert error.value.code == "PPL982" and error.value.hint
 
 
