@@ -1,6 +1,8 @@
 """How inference sees a posterior."""
 
 from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +25,7 @@ class PosteriorGiven(Forwarding):
     What depends on these alone is computed once for each of their values.
     """
 
-    target: Target
+    target: "PosteriorTarget"
     joint: LogJoint
     moving: tuple[int, ...]
     shared: Rows
@@ -33,25 +35,31 @@ class PosteriorGiven(Forwarding):
         return self.joint.width
 
     def log_densities(self, us: Floats) -> Floats:
-        (values,) = self.by_groups(us, lambda some: (self.joint.values(some),))
+        (values,) = self.by_groups(us, lambda joint, some: (joint.values(some),))
         return values
 
     def log_density_gradients(self, us: Floats) -> tuple[Floats, Floats]:
-        values, found = self.by_groups(us, lambda some: self.joint.values_and_gradients(some, self.moving))
-        return values, found
+        values, slopes = self.by_groups(us, lambda joint, some: joint.values_and_gradients(some, self.moving))
+        return values, slopes
 
     def gradients_alone(self, us: Floats) -> Floats:
-        (found,) = self.by_groups(us, lambda some: (self.joint.gradients(some, self.moving),))
-        return found
+        (slopes,) = self.by_groups(us, lambda joint, some: (joint.gradients(some, self.moving),))
+        return slopes
 
-    def by_groups(self, us: Floats, f: Callable[[Floats], tuple[Floats, ...]]) -> list[Floats]:
-        """What f finds at points (n, dim), of which it is given those that agree, in their order."""
-        _, group = np.unique(us[:, self.shared], axis=0, return_inverse=True)
+    def by_groups(self, us: Floats, f: Callable[[Any, Floats], tuple[Floats, ...]]) -> list[Floats]:
+        """The values of f at points (n, dim), of which it is given those that agree, in their order.
+
+        Where no two agree nothing would be computed once: f gets all, by the density of the target.
+        """
+        values, group = np.unique(us[:, self.shared], axis=0, return_inverse=True)
+        if len(values) == len(us) > 1:
+            return list(f(self.target.log_joint, us))
         order = np.argsort(group.ravel(), kind="stable")
         groups = np.split(order, np.flatnonzero(np.diff(group.ravel()[order])) + 1)
-        found = zip(*(few_repeated(f, us[some]) for some in groups), strict=True)
+        alike = partial(f, self.joint)
+        parts = zip(*(few_repeated(alike, us[some]) for some in groups), strict=True)
         back = np.argsort(order)
-        return [np.concatenate(each)[back] for each in found]
+        return [np.concatenate(each)[back] for each in parts]
 
 
 def few_repeated(f: Callable[[Floats], tuple[Floats, ...]], us: Floats) -> tuple[Floats, ...]:

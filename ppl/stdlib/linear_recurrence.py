@@ -6,6 +6,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from ppl.arrays import NUMPY, Array, Namespace, ScanState, flip, with_vjps
+from ppl.late import lapack
 
 
 def states_after(
@@ -83,13 +84,34 @@ def linear_recurrence(xp: Namespace, x: Array, scale: Array, weights: Array) -> 
     lead = np.broadcast_shapes(np.shape(x)[:-1], np.shape(scale)[:-1], np.shape(weights)[:-2])
     if xp.scan is not None:
         return _by_scan(xp, lead, x, scale, weights)
-    most, read, oldest_first = np.shape(weights)[-1], _read(weights), weights[..., ::-1]
-    y, known = np.empty((*lead, np.shape(x)[-1])), np.zeros((*lead, most + np.shape(x)[-1]))
-    for t in range(np.shape(x)[-1]):
-        before = known[..., t : most + t]
-        y[..., t] = x[..., t] + scale[..., t] * (oldest_first[..., t, :] * before).sum(axis=-1)
-        known[..., most + t] = np.where(read[..., t], y[..., t], 0.0)
-    return y
+    read = _read(weights)
+    if np.size(scale) == np.shape(scale)[-1] and np.size(weights) == np.prod(np.shape(weights)[-2:]):
+        return _by_solve(np.broadcast_to(x, (*lead, np.shape(x)[-1])), scale.ravel(), weights, read)
+    return _by_steps(lead, x, scale, weights, read)
+
+
+def _by_solve(x: Array, scale: Array, weights: Array, read: Array) -> Array:
+    """The same where all draws have one scale and weights: a triangular system with a band."""
+    rows = len(scale)
+    weights = scale[:, None] * weights.reshape(rows, -1)[:, : max(rows - 1, 1)]
+    band = np.zeros((1 + weights.shape[1], rows))  # the diagonal, which is not read, and those below it
+    for k in range(weights.shape[1]):
+        band[k + 1, : rows - k - 1] = -weights[k + 1 :, k]
+    known = np.where(read, x, 0.0)
+    y, _ = lapack.dtbtrs(band, known.reshape(-1, rows).T, uplo="L", diag="U")
+    return np.asarray(y.T).reshape(x.shape) + (x - known)
+
+
+def _by_steps(lead: tuple[int, ...], x: Array, scale: Array, weights: Array, read: Array) -> Array:
+    rows, most = np.shape(weights)[-2:]
+    x, scale, read = (np.moveaxis(each, -1, 0) for each in (x, scale, read))
+    aligned = weights.reshape(*[1] * (len(lead) + 2 - np.ndim(weights)), *np.shape(weights))
+    oldest_first = np.moveaxis(aligned[..., ::-1], (-2, -1), (0, 1))
+    y, known = np.empty((rows, *lead)), np.zeros((most + rows, *lead))
+    for t in range(rows):
+        y[t] = x[t] + scale[t] * (oldest_first[t] * known[t : most + t]).sum(axis=0)
+        known[most + t] = np.where(read[t], y[t], 0.0)
+    return np.moveaxis(y, 0, -1)
 
 
 def _by_scan(xp: Namespace, lead: tuple[int, ...], x: Array, scale: Array, weights: Array) -> Array:

@@ -30,6 +30,13 @@ def test_entries_are_those_of_the_definition(of_draws: tuple[int, ...]) -> None:
     np.testing.assert_allclose(linear_recurrence(NUMPY, *args), one_by_one(*args), rtol=1e-12)
 
 
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_short_ones_have_fewer_entries_than_weights(n: int) -> None:
+    for scale in (SCALE[0, :n], SCALE[:, :n]):
+        args = X[:, :n], scale, WEIGHTS[:n]
+        np.testing.assert_allclose(linear_recurrence(NUMPY, *args), one_by_one(*args), rtol=1e-12)
+
+
 @pytest.mark.parametrize("i", range(3))
 def test_first_and_second_derivatives(i: int) -> None:
     def of(value: np.ndarray) -> np.ndarray:

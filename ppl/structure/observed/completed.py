@@ -201,8 +201,8 @@ def refuse_unmodelled(p: ast.Program, missing: Collection[str]) -> None:
             raise incomplete(
                 f"no statement models `{d.name}`",
                 d.span,
-                f"Add `{d.name} ~ {usual_distribution(d)};` to the model, or another distribution of its values, and "
-                "declare the parameters of that distribution.",
+                f"Add `{d.name} ~ {usual_distribution(d)};` to the model, or another distribution of its "
+                "values, and declare the parameters of that distribution.",
             )
 
 
