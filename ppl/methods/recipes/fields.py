@@ -40,13 +40,14 @@ from ppl.methods.moves.ending import MOVES, most_gradients
 from ppl.methods.moves.images import Images, OneImage, images_of, near_images
 from ppl.methods.nested.field import Fields
 from ppl.methods.nested.field_coordinates import FieldCoordinates, coordinates_of, has_coordinates
-from ppl.methods.nested.field_draws import FieldDraws, field_draws
+from ppl.methods.nested.field_draws import MOST_DRAWS_AT_OUTER, FieldDraws, field_draws
 from ppl.methods.nested.given import FieldSampler
 from ppl.methods.nested.interpolated import interpolated, interpolated_again, interpolated_at
 from ppl.methods.nested.marginal import Marginal, Peak, climbs, newton
 from ppl.methods.nested.modes_beside import BESIDE, has_other_modes, highest
 from ppl.methods.nested.outer import OUTER, mixture_over, one_over, refitted
 from ppl.methods.nested.quadrature import by_quadrature, field_by_quadrature, goes_by_quadrature, is_off
+from ppl.methods.nested.spanned import with_basis
 from ppl.methods.nested.sparse import Field
 from ppl.methods.nested.student_ts import StudentTs, moments
 from ppl.methods.nested.weighted_draws import WeightedPoints, drawn, given
@@ -244,6 +245,8 @@ def field_fit(
         return quadrature(SEVERAL_LATENT_MODES)
     tell(2)
     own = given(peak.marginal, mixture, rng)
+    if own.tries == MOST_DRAWS_AT_OUTER and (exact := with_basis(peak, rng)):  # interpolation is far off
+        peak, own = exact, given(exact.marginal, mixture, rng)
     dear = chains_do and own.gradients(PROPOSALS) > MOST_DRAWN_BESIDE_CHAINS
     if dear and (chains := chain_fit(target, peak, mixture, start, rng)):
         few, weights = LEAST_EFFECTIVE_SHARE * chains.draws.n, chains.draws.weights
