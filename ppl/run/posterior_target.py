@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +15,8 @@ from ppl.kernel.advi.target import Forwarding, Inner, Known, Often, Shared, Targ
 from ppl.kernel.density.layout import Rows
 from ppl.kernel.draws.names import variable_of
 from ppl.records import dataclass, replace
+
+Joint = LogJoint | UpdatedJoint
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class PosteriorGiven(Forwarding):
         (slopes,) = self.by_groups(us, lambda joint, some: (joint.gradients(some, self.moving),))
         return slopes
 
-    def by_groups(self, us: Floats, f: Callable[[Any, Floats], tuple[Floats, ...]]) -> list[Floats]:
+    def by_groups(self, us: Floats, f: Callable[[Joint, Floats], tuple[Floats, ...]]) -> list[Floats]:
         """The values of f at points (n, dim), of which it is given those that agree, in their order.
 
         Where no two agree nothing would be computed once: f gets all, by the density of the target.
@@ -137,7 +138,7 @@ class PosteriorTarget(OfPosterior):
         return None if joint is None else PosteriorGiven(target, joint, moving, outer)
 
     @property
-    def log_joint(self) -> LogJoint | UpdatedJoint:
+    def log_joint(self) -> Joint:
         return self.posterior.log_joint(self.propto, self.jacobian)
 
 

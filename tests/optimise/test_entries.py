@@ -5,8 +5,9 @@ import pytest
 from laws.passes import assert_same, lowered, posterior, reference
 
 from ppl.kernel.ir import nodes as ir
-from ppl.kernel.ir.walk import walk
+from ppl.kernel.ir.walk import fresh_names, walk
 from ppl.optimise.forms import LOOPS
+from ppl.optimise.passes.entries import with_literals
 
 PROGRAM = """
 data {{ int N; vector[N] y; array[2] int k; }}
@@ -61,3 +62,11 @@ def test_others_are_set_entry_by_entry(model: str) -> None:
     code = PROGRAM.format(model)
     assert updates(code) > 0
     assert_same(posterior(code, DATA), reference(code, DATA), U)
+
+
+def test_a_block_may_have_thousands_of_them() -> None:
+    """Each was a recursion deeper, and a program of 1,500 refused as nested too deeply."""
+    block = lowered(PROGRAM.format(LITERALS["a vector"])).model
+    changed = with_literals(block * 1500, fresh_names())
+    assert not any(isinstance(n, ir.Update) for n in changed)
+    assert len(changed) == 1500 * len(block)

@@ -29,11 +29,12 @@ def entries(p: ir.Program) -> ir.Program:
 
 def with_literals(body: Sequence[ir.Stmt], fresh: Fresh, outputs: frozenset[str] = frozenset()) -> ir.Stmts:
     """The statements of a block, and of the blocks inside, with such arrays set as a whole."""
-    out: list[ir.Stmt] = []
-    for k, s in enumerate(body):
-        if isinstance(s, ir.Declare) and (literal := as_literal(s, places_of(s), body[k + 1 :], fresh)):
-            return (*out, *with_literals(literal, fresh))
-        out.append(with_blocks(s, partial(with_literals, fresh=fresh)))
+    left, out = list(body), list[ir.Stmt]()
+    for k, s in enumerate(left):  # a literal takes the place of what follows
+        if isinstance(s, ir.Declare) and (literal := as_literal(s, places_of(s), left[k + 1 :], fresh)):
+            left[k + 1 :] = literal
+        else:
+            out.append(with_blocks(s, partial(with_literals, fresh=fresh)))
     return tuple(out)
 
 

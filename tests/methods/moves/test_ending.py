@@ -117,8 +117,8 @@ def test_a_drift_is_clearer_where_chains_mix_slowly():
         changed = u.copy()
         change = u[12:, :, column].mean(axis=0) - u[:12, :, column].mean(axis=0)
         changed[12:, :, column] += 4.1 * change.std() / np.sqrt(128) - change.mean()
-        found = compare(stage_of(changed[:12]), stage_of(changed[12:]))
-        assert (found.drift[column] > 0) == drifts == (found.largest_drift > 0)
+        mixing = compare(stage_of(changed[:12]), stage_of(changed[12:]))
+        assert (mixing.drift[column] > 0) == drifts == (mixing.largest_drift > 0)
 
 
 def test_false_drifts_are_few():

@@ -76,8 +76,8 @@ def test_outer_points_at_which_it_is_none_have_differences_of_their_own():
     spanned = with_basis(peak_of(target), np.random.default_rng(1)).marginal.inner
     outer, latent = np.array([[0.0, 0.0], [6.0, 1.0]]), np.zeros((2, K))
     gradients = spanned.gradients(outer, latent)
-    found = spanned.precisions(outer, latent, gradients)
-    np.testing.assert_allclose(found[:, 0], [np.diag(target.precision(*each)) for each in outer], rtol=1e-6)
+    bands = spanned.precisions(outer, latent, gradients)
+    np.testing.assert_allclose(bands[:, 0], [np.diag(target.precision(*each)) for each in outer], rtol=1e-6)
 
 
 def test_products_that_are_not_finite_are_none_of_a_combination():
